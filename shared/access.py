@@ -1,0 +1,31 @@
+"""Who may read what. Computed once per run and part of every read.
+
+A document carries labels; a caller holds labels. A document without labels is for everyone who may call at all.
+"""
+
+import hashlib
+
+from msgspec import Struct
+
+EVERYONE = "*"  # stands in the index for "no labels"
+
+
+class Access(Struct, frozen=True, kw_only=True):
+    """`labels` None = everything (the owner on his own machine); otherwise what the caller's roles grant."""
+
+    labels: frozenset[str] | None
+
+    def allows(self, document_labels: tuple[str, ...]) -> bool:
+        return self.labels is None or not document_labels or not self.labels.isdisjoint(document_labels)
+
+    def sha256(self) -> str:
+        text = "*" if self.labels is None else "\0".join(sorted(self.labels))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+OWNER = Access(labels=None)
+
+
+def index_labels(document_labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels as stored in a collection's payload."""
+    return document_labels or (EVERYONE,)

@@ -1,0 +1,51 @@
+"""Open the catalog and write to it."""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from shared.errors import StorageError
+
+BUSY_TIMEOUT_S = 10.0
+
+
+def open_database(path: Path) -> Database:
+    """A connection of the caller's own thread; WAL, foreign keys on. The schema is migrated by `migrations.migrate`.
+
+    Raises: StorageError.
+    """
+    try:
+        # isolation_level None: no implicit BEGIN; every write goes through `writing`.
+        connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = normal")
+        connection.execute("pragma foreign_keys = on")
+    except sqlite3.Error as error:
+        raise StorageError(f"The catalog {path.name} can't be opened: {error}. Check the data folder.") from error
+    return Database(connection)
+
+
+@contextmanager
+def writing(db: Database) -> Generator[sqlite3.Connection]:
+    """One short write transaction.
+
+    BEGIN IMMEDIATE: a deferred BEGIN that reads first fails at once under WAL (SQLITE_BUSY_SNAPSHOT) after another writer.
+    Raises: StorageError when the lock can't be had in BUSY_TIMEOUT_S or the disk is full.
+    """
+    connection = db.conn
+    try:
+        connection.execute("begin immediate")
+    except sqlite3.OperationalError as error:
+        raise StorageError(f"The catalog can't be written: {error}.") from error
+    try:
+        yield connection
+        connection.execute("commit")
+    except BaseException as error:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        if isinstance(error, sqlite3.OperationalError):
+            raise StorageError(f"The catalog can't be written: {error}.") from error
+        raise

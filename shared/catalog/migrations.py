@@ -1,0 +1,210 @@
+"""The catalog's schema, as forward migrations. Never edit one that has been released; add the next."""
+
+from sqlite_utils import Database
+
+from shared.catalog.db import writing
+
+_MIGRATIONS: tuple[str, ...] = (
+    """
+    create table sources (
+        source_id text primary key,
+        kind text not null,
+        root text not null,
+        label text not null unique collate nocase,
+        aliases text not null,               -- JSON array
+        trust text not null,
+        access text not null,                -- JSON array
+        lang_hint text,
+        tags text not null,                  -- JSON array
+        created_at_ms integer not null,
+        unique (kind, root)
+    );
+    create table documents (
+        doc_id text primary key,
+        source_id text not null references sources,
+        key text not null,
+        created_at_ms integer not null,
+        unique (source_id, key)
+    );
+    create table parsed (                    -- checkpoint of the parse stage
+        original_sha256 text not null,
+        name text not null,                  -- file name: parsers look at it
+        lineage text not null,
+        artifact_sha256 text not null,       -- content-addressed file with the elements
+        primary key (original_sha256, name, lineage)
+    );
+    create table document_versions (
+        doc_id text not null references documents,
+        version integer not null,
+        title text not null,
+        lang text not null,
+        media_type text not null,
+        size_bytes integer not null,
+        original_sha256 text not null,
+        lineage text not null,
+        artifact_sha256 text not null,
+        pages integer,
+        sections integer not null,
+        blocks integer not null,
+        tokens integer not null,
+        created_at_ms integer not null,
+        primary key (doc_id, version)
+    );
+    create index document_versions_original on document_versions (doc_id, original_sha256, lineage);
+    create table sections (
+        doc_id text not null,
+        version integer not null,
+        ordinal integer not null,
+        parent integer,
+        path text not null,
+        title text not null,
+        depth integer not null,
+        first_sentence text not null,
+        own_blocks integer not null,
+        own_tokens integer not null,
+        subtree_blocks integer not null,
+        subtree_tokens integer not null,
+        primary key (doc_id, version, ordinal),
+        unique (doc_id, version, path),
+        foreign key (doc_id, version) references document_versions on delete cascade
+    ) without rowid;
+    create table blocks (
+        id integer primary key,
+        block_id text not null unique,
+        doc_id text not null,
+        version integer not null,
+        block_index integer not null,
+        section_ordinal integer not null,
+        text text not null,
+        folded text not null,                -- shared.text.fold of text, for the exact scan
+        table_header text not null,
+        page_first integer,
+        page_last integer,
+        span_start integer not null,
+        span_end integer not null,
+        tokens integer not null,
+        sha256 text not null,
+        flags text not null,                 -- JSON array
+        unique (doc_id, version, block_index),
+        foreign key (doc_id, version) references document_versions on delete cascade
+    );
+    create table imports (
+        import_id text primary key,
+        state text not null,
+        mode text not null,
+        stage text,
+        request text not null,               -- JSON of ImportRequest
+        base_snapshot_id text,
+        snapshot_id text,
+        lease_holder text,
+        lease_until_ms integer not null default 0,
+        attempts integer not null default 0, -- times a worker took the lease: a message that kills its worker is redelivered for ever
+        pause_reason text,
+        failure_code text,
+        failure_reason text,
+        provider_tokens integer not null default 0,
+        blocks_embedded integer not null default 0,
+        running_ms integer not null default 0,
+        created_at_ms integer not null,
+        updated_at_ms integer not null,
+        finished_at_ms integer
+    );
+    create index imports_state on imports (state);
+    create table import_items (
+        import_id text not null references imports on delete cascade,
+        ordinal integer not null,
+        source_id text not null,
+        key text not null,
+        state text not null,
+        original_sha256 text,
+        size_bytes integer not null,
+        doc_id text,
+        version integer,
+        blocks integer not null default 0,
+        tokens integer not null default 0,
+        attempts integer not null default 0,
+        failed_stage text,
+        failure_code text,
+        failure_reason text,
+        retryable integer not null default 0,
+        primary key (import_id, ordinal),
+        unique (import_id, source_id, key)
+    ) without rowid;
+    create table snapshots (
+        snapshot_id text primary key,
+        state text not null,
+        import_id text not null,
+        base_snapshot_id text,
+        created_at_ms integer not null,
+        published_at_ms integer,
+        documents integer not null default 0,
+        blocks integer not null default 0,
+        embedding_version text not null,
+        dimensions integer not null,
+        keyword_version text not null,
+        manifest text,                       -- canonical JSON of SnapshotManifest
+        manifest_sha256 text,
+        failure text,
+        pinned integer not null default 0
+    );
+    create table snapshot_documents (
+        snapshot_id text not null references snapshots on delete cascade,
+        doc_id text not null,
+        version integer not null,
+        title text not null,
+        source_id text not null,
+        source_label text not null,
+        key text not null,
+        aliases text not null,
+        lang text not null,
+        trust text not null,
+        access text not null,
+        tags text not null,
+        media_type text not null,
+        updated_at_ms integer not null,
+        sections integer not null,
+        blocks integer not null,
+        tokens integer not null,
+        artifact_sha256 text not null,
+        primary key (snapshot_id, doc_id),
+        foreign key (doc_id, version) references document_versions
+    ) without rowid;
+    create index snapshot_documents_version on snapshot_documents (doc_id, version);
+    create table snapshot_failures (
+        snapshot_id text not null references snapshots on delete cascade,
+        ordinal integer not null,
+        source_label text not null,
+        key text not null,
+        stage text not null,
+        code text not null,
+        reason text not null,
+        attempts integer not null,
+        retryable integer not null,
+        primary key (snapshot_id, ordinal)
+    ) without rowid;
+    create table active_snapshot (
+        id integer primary key check (id = 1),
+        snapshot_id text not null references snapshots,
+        generation integer not null
+    );
+    create table active_history (
+        generation integer primary key,
+        snapshot_id text not null,
+        previous_id text,
+        at_ms integer not null,
+        cause text not null                  -- "import imp_…" or "activate"
+    );
+    """,
+)
+
+
+def migrate(db: Database) -> int:
+    """Bring the schema up to date; returns the version reached. Two processes may call it at once."""
+    with writing(db) as connection:
+        version = int(connection.execute("pragma user_version").fetchone()[0])
+        for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
+            for statement in script.split(";\n"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute(f"pragma user_version = {number}")
+    return len(_MIGRATIONS)

@@ -1,0 +1,82 @@
+"""Every setting, in one frozen object; read once by a process's `app.py` or the command line and handed down in pieces.
+
+Order: defaults < citebound.toml < environment. `[chat] base_url` in the file is CITEBOUND_CHAT_BASE_URL in the environment.
+Secrets (`api_key`) come from the environment or the OS credential store only; in a file they are refused.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from shared.types.runs import Limits
+
+Port = Annotated[int, Meta(ge=0, le=65535)]
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class ApiSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    host: str = "127.0.0.1"
+    port: Port = 8765  # 0 = any free one
+    max_upload_bytes: Positive = 200 * 1024 * 1024  # one request
+    max_body_bytes: Positive = 1024 * 1024  # one JSON request
+    import_roots: tuple[
+        str, ...
+    ] = ()  # folders from which server paths may be imported; () = the owner's home, loopback only
+
+
+class BrokerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    url: str | None = None  # None = embedded Valkey, started by `citebound up`
+
+
+class QdrantSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    url: str | None = None  # None = embedded engine
+    api_key: str | None = None
+
+
+class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    provider: Literal["local", "openai"] = "local"
+    base_url: str | None = None
+    api_key: str | None = None
+    model: str | None = None
+    dimensions: Positive | None = None  # asked of the provider and checked in every reply
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    batch: Positive = 64  # texts per request
+    max_tokens: Positive = 8000  # of one text
+    timeout_s: Positive = 60
+
+
+class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    base_url: str | None = None  # None = the built-in extractive answerer
+    api_key: str | None = None
+    model: str | None = None
+    temperature: float = 0.0
+    first_token_timeout_s: Positive = 60
+    idle_timeout_s: Positive = 60  # between two pieces of a stream; keep-alive comments count as pieces
+    extra_body: dict[str, Any] = {}  # sent as is, e.g. {"enable_thinking": false}
+
+
+class WorkerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    parse_timeout_s: Positive = 120  # one document
+    parse_memory_mb: Positive = 2048
+    max_document_bytes: Positive = 200 * 1024 * 1024
+    block_tokens: Positive = 256  # target, chat tokens
+    block_max_tokens: Positive = 400
+    lease_ms: Positive = 15_000
+
+
+class TraceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    level: Literal["metadata", "full"] = "metadata"
+    queue: Positive = 10_000  # spans waiting to be written
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    data_dir: str
+    api: ApiSettings = ApiSettings()
+    broker: BrokerSettings = BrokerSettings()
+    qdrant: QdrantSettings = QdrantSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    chat: ChatSettings = ChatSettings()
+    limits: Limits = Limits()
+    worker: WorkerSettings = WorkerSettings()
+    trace: TraceSettings = TraceSettings()

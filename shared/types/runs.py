@@ -1,0 +1,147 @@
+"""Runs: limits, usage, evidence, citations and the answer."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from shared.ids import BlockId, DocId, RunId, SnapshotId
+from shared.types.documents import Trust
+from shared.types.snapshots import FailedDocument
+
+Status = Literal["complete", "partial", "refused", "clarification", "failed"]
+Verdict = Literal["supported", "unsupported", "unchecked"]
+ToolName = Literal["list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"]
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Chat tokens by the run's own tokenizer; each bounds a different thing."""
+
+    max_context_tokens: int = 100_000  # one model call's input
+    max_request_tokens: int = 400_000  # all chat tokens of the run, retries and failures included
+    max_tool_calls: int = 8
+    finalization_reserve_tokens: int = 4_000
+    max_wall_seconds: int = 120
+
+
+class Scope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Each absent field means no restriction; fields given are united into one set of documents."""
+
+    doc_ids: tuple[DocId, ...] | None = None
+    sources: tuple[str, ...] | None = None  # labels or aliases
+    tags: tuple[str, ...] | None = None
+
+
+class LedgerEntry(Struct, frozen=True, kw_only=True):
+    """One block that entered the model's context in this run, and how."""
+
+    block_id: BlockId
+    doc_id: DocId
+    version: int
+    title: str
+    source_label: str
+    section_path: str
+    page_first: int | None
+    page_last: int | None
+    trust: Trust
+    updated_at_ms: int
+    snapshot_id: SnapshotId
+    turn: int  # 1..
+    tool: ToolName
+    rank: int  # 1.. in that tool's result
+    at_ms: int
+    extent: Literal["block", "snippet"]  # how much of the block the model saw
+    seen: str  # that text
+    query: str  # the sub-question or term it was fetched for
+
+
+class Citation(Struct, frozen=True, kw_only=True):
+    """A marker of the answer, resolved. `quote` is stored so that it outlives the snapshot."""
+
+    marker: int  # 1.. in order of first appearance in the text
+    block_id: BlockId
+    doc_id: DocId
+    version: int
+    snapshot_id: SnapshotId
+    title: str
+    source_label: str
+    section_path: str
+    page_first: int | None
+    page_last: int | None
+    span_start: int
+    span_end: int
+    quote: str  # verbatim text of the block as the model saw it
+    trust: Trust
+    verdict: Verdict
+    problem: str | None = None  # what the block doesn't support
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Chat and embedding tokens are never added to one another."""
+
+    chat_input_tokens: int = 0
+    chat_output_tokens: int = 0
+    reasoning_tokens: int = 0
+    embedding_tokens: int = 0
+    model_calls: int = 0  # real ones, retries included
+    tool_calls: int = 0  # logical ones
+    estimated: bool = False  # some number was counted here because the provider gave none
+
+
+class Limitation(Struct, frozen=True, kw_only=True):
+    code: str  # e.g. context_budget_exceeded, brake_gain, snapshot_partial, extractive_answer, citation_removed
+    text: str  # for people, in the question's language
+
+
+class RunManifest(Struct, frozen=True, kw_only=True):
+    """Names for people, hashes for identity."""
+
+    app_version: str
+    loop_version: str
+    protocol: str
+    tool_contract_version: str
+    retrieval_profile: str
+    prompt_bundle: str  # id/version
+    prompt_bundle_sha256: str
+    model: str
+    embedding_version: str
+    keyword_version: str
+    snapshot_id: SnapshotId
+    snapshot_manifest_sha256: str
+    limits: Limits
+    access_sha256: str
+
+
+class SnapshotGap(Struct, frozen=True, kw_only=True):
+    """What the pinned snapshot does not hold."""
+
+    state: Literal["ready", "ready_partial"]
+    documents: int
+    failed_documents: tuple[FailedDocument, ...] = ()
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    run_id: RunId
+    status: Status
+    text: str  # citation markers in the form [1], [2], referring to `citations`
+    citations: tuple[Citation, ...]
+    limitations: tuple[Limitation, ...]
+    termination_reason: str
+    extractive: bool  # made of verbatim sentences, without a model
+    usage: Usage
+    snapshot_id: SnapshotId | None
+    snapshot: SnapshotGap | None
+    manifest: RunManifest | None
+    question: str
+    started_at_ms: int
+    duration_ms: int
+
+
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """What is kept of a finished run."""
+
+    answer: Answer
+    ledger: tuple[LedgerEntry, ...]
+    access: tuple[str, ...] | None  # labels the run could see; None = all
+
+
+JsonObject = dict[str, Any]  # only at the border where foreign JSON comes in

@@ -1,0 +1,89 @@
+"""Snapshots: an immutable membership list, a sealed collection, and a manifest of verifiable facts."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from shared.ids import DocId, ImportId, SnapshotId, SourceId
+from shared.types.documents import Trust
+
+SnapshotState = Literal["building", "ready", "ready_partial", "failed"]
+Stage = Literal["discover", "parse", "chunk", "embed", "index", "seal", "publish"]
+
+
+class FailedDocument(Struct, frozen=True, kw_only=True):
+    source_label: str
+    key: str  # name inside its source
+    stage: Stage
+    code: str
+    reason: str
+    attempts: int
+    retryable: bool
+
+
+class SnapshotDocument(Struct, frozen=True, kw_only=True):
+    """A document as a snapshot knows it: labels as they were when it was published."""
+
+    doc_id: DocId
+    version: int
+    title: str
+    source_id: SourceId
+    source_label: str
+    key: str
+    aliases: tuple[str, ...]
+    lang: str
+    trust: Trust
+    access: tuple[str, ...]
+    tags: tuple[str, ...]
+    media_type: str
+    updated_at_ms: int
+    sections: int
+    blocks: int
+    tokens: int
+    artifact_sha256: str
+
+
+class ManifestDocument(Struct, frozen=True, kw_only=True):
+    doc_id: DocId
+    version: int
+    artifact_sha256: str
+    sections: int
+    blocks: int
+
+
+class SnapshotManifest(Struct, frozen=True, kw_only=True):
+    """Facts that are checked before publishing and again when the snapshot is opened."""
+
+    format: Literal[1] = 1
+    snapshot_id: SnapshotId
+    base_snapshot_id: SnapshotId | None
+    documents: tuple[ManifestDocument, ...]  # by doc_id
+    failed: int
+    sections: int
+    blocks: int
+    embedding_version: str
+    dimensions: int
+    keyword_version: str
+    chunker_version: str
+    index: str  # adapter and parameters, e.g. "qdrant-edge m=0 f32"
+    collection_files: dict[
+        str, str
+    ]  # relative path -> sha256 of the sealed files that never change; {} for a server collection
+    build_ms: dict[str, int]
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    snapshot_id: SnapshotId
+    state: SnapshotState
+    import_id: ImportId
+    base_snapshot_id: SnapshotId | None
+    created_at_ms: int
+    published_at_ms: int | None
+    documents: int
+    blocks: int
+    embedding_version: str
+    dimensions: int
+    keyword_version: str
+    manifest_sha256: str | None
+    failure: str | None
+    failed_documents: tuple[FailedDocument, ...] = ()

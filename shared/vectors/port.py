@@ -1,0 +1,93 @@
+"""What the product needs of a vector engine: build a collection, seal it, query it, drop it.
+
+A collection is named after its snapshot and never written again once sealed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from shared.ids import BlockId, DocId
+
+Dense = npt.NDArray[np.float32]
+
+
+class Sparse(Struct, frozen=True, kw_only=True):
+    """Term ids (unsigned 32 bit, ascending, unique) and weights; the engine multiplies by IDF."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    block_id: BlockId
+    doc_id: DocId
+    index: int  # block index inside the document
+    access: tuple[str, ...]  # shared.access.index_labels
+    dense: Dense  # shape (dimensions,)
+    sparse: Sparse
+
+
+class Filter(Struct, frozen=True, kw_only=True):
+    """Both parts hold (and); None = no restriction. Applied inside the engine before candidates are picked."""
+
+    doc_ids: tuple[DocId, ...] | None = None
+    access: frozenset[str] | None = None  # the caller's labels; EVERYONE is added by the adapter
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    block_id: BlockId
+    doc_id: DocId
+    index: int
+    score: float  # raw, higher is better
+
+
+class Collection(Protocol):
+    """A sealed collection, open for reading. Safe to use from several threads.
+
+    Hits come by score desc, doc_id, index: stable whatever the order of insertion (adapters over-fetch at ties).
+    Raises: CollectionUnavailable, UpstreamError.
+    """
+
+    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]: ...
+    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]: ...
+    def count(self) -> int: ...
+    def block_ids(self) -> Iterable[BlockId]: ...  # every point once, any order
+    def dense_of(self, block_ids: Sequence[BlockId]) -> dict[BlockId, Dense]: ...  # stored vectors (cosine-normalised)
+    def close(self) -> None: ...
+
+
+class Builder(Protocol):
+    """A collection under construction, invisible to readers until sealed. One writer."""
+
+    def add(self, points: Sequence[Point]) -> None:
+        """Idempotent by block_id."""
+        ...
+
+    def block_ids(self) -> Iterable[BlockId]: ...
+    def seal(self) -> dict[str, str]:
+        """Optimise, flush, fsync and make readable under its name. Returns relative path -> sha256 of files that never change again ({} for a server)."""
+        ...
+
+    def abandon(self) -> None:
+        """Close without sealing; what was added may be thrown away."""
+        ...
+
+
+class Vectors(Protocol):
+    @property
+    def index(self) -> str: ...  # adapter and parameters, for the manifest
+
+    def build(self, name: str, *, dimensions: int) -> Builder:
+        """Start (or start afresh) a collection. Raises: Conflict if a sealed one has that name."""
+        ...
+
+    def open(self, name: str, *, files: dict[str, str]) -> Collection:
+        """`files` as seal() returned them; a missing or changed one raises CollectionUnavailable naming it."""
+        ...
+
+    def names(self) -> list[str]: ...  # sealed collections
+    def drop(self, name: str) -> None: ...  # sealed or not; nothing happens if absent
