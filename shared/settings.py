@@ -17,6 +17,7 @@ Positive = Annotated[int, Meta(ge=1)]
 class ApiSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: Port = 8765  # 0 = any free one
+    api_key: str | None = None  # demanded as a bearer token when set; without one only loopback addresses may be bound
     max_upload_bytes: Positive = 200 * 1024 * 1024  # one request
     max_body_bytes: Positive = 1024 * 1024  # one JSON request
     import_roots: tuple[

@@ -1,0 +1,57 @@
+"""Where things lie in the data folder."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+
+class Layout(Struct, frozen=True):
+    root: Path
+
+    @property
+    def catalog(self) -> Path:
+        return self.root / "catalog.db"
+
+    @property
+    def embeddings(self) -> Path:
+        return self.root / "embeddings.db"
+
+    @property
+    def traces(self) -> Path:
+        return self.root / "traces.db"
+
+    @property
+    def originals(self) -> Path:
+        """Content-addressed: uploaded files and the parse stage's checkpoints."""
+        return self.root / "blobs"
+
+    @property
+    def artifacts(self) -> Path:
+        """Content-addressed: contents that spans refer to."""
+        return self.root / "artifacts"
+
+    @property
+    def collections(self) -> Path:
+        return self.root / "collections"
+
+    @property
+    def broker(self) -> Path:
+        return self.root / "valkey"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+    @property
+    def running(self) -> Path:
+        """Address and process ids of the instance that holds the lock."""
+        return self.root / "run.json"
+
+    def create(self) -> None:
+        """Raises: OSError when the folder can't be written."""
+        for folder in (self.root, self.originals, self.artifacts, self.collections, self.broker, self.logs):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,68 @@
+"""Names of spans, attributes and events, in one table: the GenAI conventions still move.
+
+Source: OpenTelemetry semantic-conventions-genai, as of 2026-10 (util-genai 1.3b0); citebound.* is ours.
+Spans use only the OpenTelemetry API (`opentelemetry.trace.get_tracer(TRACER)`); the SDK is set up once by a process's app.
+"""
+
+from typing import Final
+
+TRACER: Final = "citebound"
+
+# spans
+RUN: Final = "invoke_agent citebound"
+TURN: Final = "turn"
+CHAT: Final = "chat"
+TOOL: Final = "execute_tool"  # + " " + tool name
+SEARCH: Final = "retrieval"
+SEARCH_EMBED: Final = "embeddings"
+SEARCH_DENSE: Final = "search dense"
+SEARCH_KEYWORD: Final = "search keyword"
+SEARCH_FUSION: Final = "search fusion"
+IMPORT: Final = "import"
+STAGE: Final = "import stage"  # + " " + stage
+
+# GenAI attributes
+OPERATION: Final = "gen_ai.operation.name"  # invoke_agent | chat | execute_tool | retrieval | embeddings
+AGENT_NAME: Final = "gen_ai.agent.name"
+CONVERSATION: Final = "gen_ai.conversation.id"
+PROVIDER: Final = "gen_ai.provider.name"
+REQUEST_MODEL: Final = "gen_ai.request.model"
+RESPONSE_MODEL: Final = "gen_ai.response.model"
+FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
+INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+REASONING_TOKENS: Final = "gen_ai.usage.reasoning.output_tokens"
+TOOL_NAME: Final = "gen_ai.tool.name"
+DATA_SOURCE: Final = "gen_ai.data_source.id"  # snapshot_id
+TOP_K: Final = "gen_ai.retrieval.top_k"
+ERROR_TYPE: Final = "error.type"  # our error code
+
+# our attributes
+RUN_ID: Final = "citebound.run.id"
+RUN_STATUS: Final = "citebound.run.status"
+TERMINATION: Final = "citebound.run.termination_reason"
+MANIFEST: Final = "citebound.run.manifest"  # JSON of RunManifest
+SNAPSHOT_ID: Final = "citebound.snapshot.id"
+IMPORT_ID: Final = "citebound.import.id"
+TURN_NUMBER: Final = "citebound.turn"
+TURN_FINAL: Final = "citebound.turn.final"
+ATTEMPT: Final = "citebound.attempt"  # 1, or 2 for the automatic retry
+TOKENS_ESTIMATED: Final = "citebound.tokens.estimated"
+CONTEXT_TOKENS: Final = "citebound.context.tokens"  # estimate before the call
+TOOL_ARGUMENTS: Final = "citebound.tool.arguments"  # canonical JSON
+HARNESS_STATUS: Final = "citebound.harness_status"
+OBSERVATION_TOKENS: Final = "citebound.observation.tokens"
+OBSERVATION_ADMITTED: Final = "citebound.observation.admitted"
+RESULT_BLOCKS: Final = "citebound.result.blocks"
+RETRIEVAL_PROFILE: Final = "citebound.retrieval.profile"
+CANDIDATES: Final = "citebound.retrieval.candidates"  # JSON: [{"block_id","rank","score"}]
+FILTER: Final = "citebound.retrieval.filter"  # JSON
+EMBEDDING_VERSION: Final = "citebound.embedding.version"
+EMBEDDING_TOKENS: Final = "citebound.embedding.tokens"
+
+# events
+ADMISSION: Final = "admission"  # tokens, used, limit, reserve, admitted
+BRAKE: Final = "brake"  # kind
+PROTOCOL_ERROR: Final = "protocol_error"  # problem
+RETRY: Final = "retry"  # code
+CITATION: Final = "citation"  # block_id, verdict, problem

@@ -1,0 +1,39 @@
+"""What holds for every test: no setting leaks in, no packet leaves the machine."""
+
+import os
+import socket
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MATERIAL = Path(__file__).resolve().parents[2] / "shared"  # seeds, bench and files, beside the checkout
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in list(os.environ):
+        if name.startswith("CITEBOUND_") and not name.startswith("CITEBOUND_TEST_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_packet_leaves_the_machine() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address[0]}")
+        connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign]
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def material() -> Path:
+    if not MATERIAL.is_dir():
+        pytest.skip(f"no test material beside the checkout ({MATERIAL.name}/)")
+    return MATERIAL
