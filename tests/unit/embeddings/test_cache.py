@@ -1,0 +1,92 @@
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.embeddings.cache import EmbeddingCache
+from shared.embeddings.fake import word_vectors
+from shared.errors import StorageError
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Generator[EmbeddingCache]:
+    cache = EmbeddingCache(tmp_path / "embeddings.db")
+    yield cache
+    cache.close()
+
+
+def test_what_was_put_comes_back_bit_for_bit_after_reopening(tmp_path: Path) -> None:
+    texts = [f"第{number}段" for number in range(1_200)]  # more than one question's worth of parameters
+    vectors = dict(zip(map(sha256, texts), word_vectors(texts, 8), strict=True))
+    first = EmbeddingCache(tmp_path / "embeddings.db")
+    first.put("v1", vectors)
+    first.close()
+
+    second = EmbeddingCache(tmp_path / "embeddings.db")
+    found = second.get("v1", [*vectors, sha256("unknown")])
+    second.close()
+
+    assert found.keys() == vectors.keys()
+    assert all((found[key] == vectors[key]).all() for key in vectors)
+
+
+def test_a_vector_of_one_version_is_never_given_for_another(cache: EmbeddingCache) -> None:
+    cache.put("v1", {sha256("甲"): np.ones(3, np.float32)})
+    assert cache.get("v2", [sha256("甲")]) == {}
+
+
+def test_the_first_vector_of_a_text_stays(cache: EmbeddingCache) -> None:
+    cache.put("v1", {sha256("甲"): np.ones(3, np.float32)})
+    cache.put("v1", {sha256("甲"): np.zeros(3, np.float32)})
+    assert cache.get("v1", [sha256("甲")])[sha256("甲")].tolist() == [1.0, 1.0, 1.0]
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=16))
+def test_every_finite_float_survives(numbers: list[float]) -> None:
+    vector = np.array(numbers, np.float32)
+    cache = EmbeddingCache(Path(":memory:"))
+    cache.put("v1", {sha256("x"): vector})
+    assert cache.get("v1", [sha256("x")])[sha256("x")].tobytes() == vector.tobytes()
+    cache.close()
+
+
+def test_two_writers_lose_nothing(tmp_path: Path) -> None:
+    caches = [EmbeddingCache(tmp_path / "embeddings.db") for _ in range(2)]
+    together = threading.Barrier(2)
+
+    def write(cache: EmbeddingCache, name: str) -> None:
+        together.wait(5)
+        for number in range(20):
+            cache.put("v1", {sha256(f"{name}{number}"): np.full(4, number, np.float32)})
+
+    writers = [threading.Thread(target=write, args=pair) for pair in zip(caches, "甲b", strict=True)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    wanted = [sha256(f"{name}{number}") for name in "甲b" for number in range(20)]
+    assert caches[0].get("v1", wanted).keys() == set(wanted)
+    for cache in caches:
+        cache.close()
+
+
+def test_a_damaged_file_is_a_storage_error(tmp_path: Path) -> None:
+    path = tmp_path / "embeddings.db"
+    cache = EmbeddingCache(path)
+    cache.put("v1", {sha256("甲"): np.ones(3, np.float32)})
+    cache.close()
+    path.write_bytes(b"SQLite format 3\0" + b"\xff" * 8_000)
+    with pytest.raises((StorageError, sqlite3.DatabaseError)) as caught:
+        EmbeddingCache(path).get("v1", [sha256("甲")])
+    assert isinstance(caught.value, StorageError)
