@@ -195,6 +195,13 @@ _MIGRATIONS: tuple[str, ...] = (
         cause text not null                  -- "import imp_…" or "activate"
     );
     """,
+    """
+    alter table documents add column last_version integer not null default 0;  -- counts on after versions are removed: block ids are never reused
+    alter table imports add column beat_at_ms integer not null default 0;      -- last heartbeat; running_ms counts up to here
+    alter table imports add column woken_at_ms integer not null default 0;     -- last message sent by a reconciler
+    alter table imports add column wake_at_ms integer;                         -- paused for a fault: resumes by itself then
+    alter table imports add column faults integer not null default 0;          -- pauses for a fault in a row, without progress between
+    """,
 )
 
 

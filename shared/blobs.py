@@ -1,0 +1,138 @@
+"""Content-addressed files: uploaded originals, parse checkpoints, span contents.
+
+A file lies under the SHA-256 of its bytes, is written once and never changed. It appears by a rename after fsync, so a file that is
+there is whole, whatever was killed when.
+"""
+
+import errno
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from shared.errors import NotFound, StorageError
+
+_PIECE_BYTES = 1024 * 1024
+_INCOMING = "incoming"  # a part that was never finished stays here until `sweep`
+
+
+class Receiver:
+    """Takes the bytes of one file as they come; `finish` puts it in its place."""
+
+    def __init__(self, folder: Path, part: Path, file: BinaryIO) -> None:
+        self._folder = folder
+        self._part = part
+        self._file = file
+        self._hash = hashlib.sha256()
+        self._size_bytes = 0
+
+    def write(self, data: bytes) -> None:
+        with storage(self._folder):
+            self._file.write(data)
+        self._hash.update(data)
+        self._size_bytes += len(data)
+
+    def finish(self) -> tuple[str, int]:
+        """SHA-256 (hexadecimal) and size in bytes."""
+        sha256 = self._hash.hexdigest()
+        target = _place(self._folder, sha256)
+        with storage(self._folder):
+            self._file.flush()
+            if not target.exists():
+                os.fsync(self._file.fileno())
+                self._file.close()
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                self._part.replace(target)
+                _fsync_folder(target.parent)
+        return sha256, self._size_bytes
+
+
+class Blobs:
+    """Safe to use from several threads and processes at once: equal content meets in one place by an atomic rename.
+
+    Raises: StorageError when the folder can't be written or the disk is full.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        sha256 = hashlib.sha256(data).hexdigest()
+        if not self.path(sha256).exists():
+            with self.receiving() as receiver:
+                receiver.write(data)
+                receiver.finish()
+        return sha256
+
+    def put_file(self, path: Path) -> tuple[str, int]:
+        """Copy a file in; SHA-256 and size in bytes of what was copied.
+
+        Raises: OSError when `path` can't be read, StorageError when the copy can't be written.
+        """
+        with path.open("rb") as source, self.receiving() as receiver:
+            while piece := source.read(_PIECE_BYTES):
+                receiver.write(piece)
+            return receiver.finish()
+
+    @contextmanager
+    def receiving(self) -> Generator[Receiver]:
+        """A file that arrives piece by piece; nothing stays of one that was not finished."""
+        incoming = self._folder / _INCOMING
+        with storage(self._folder):
+            incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=incoming)
+        part = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield Receiver(self._folder, part, file)
+        finally:
+            part.unlink(missing_ok=True)  # gone already when `finish` renamed it
+
+    def sweep(self, *, older_than_s: float) -> int:
+        """Remove parts that a killed process left behind; how many. `older_than_s`: longer than any upload takes."""
+        removed = 0
+        for part in (self._folder / _INCOMING).glob("*"):
+            with suppress(FileNotFoundError):  # finished meanwhile
+                if time.time() - part.stat().st_mtime > older_than_s:
+                    part.unlink()
+                    removed += 1
+        return removed
+
+    def path(self, sha256: str) -> Path:
+        """Where the content lies, whether or not it is there."""
+        return _place(self._folder, sha256)
+
+    def read(self, sha256: str) -> bytes:
+        """Raises: NotFound."""
+        try:
+            return self.path(sha256).read_bytes()
+        except FileNotFoundError as error:
+            raise NotFound("This content isn't stored (any more).", ids=[sha256]) from error
+
+
+@contextmanager
+def storage(folder: Path) -> Generator[None]:
+    """Translate the disk's failures into ours."""
+    try:
+        yield
+    except OSError as error:
+        what = "The disk is full" if error.errno == errno.ENOSPC else f"Can't write ({error.strerror})"
+        raise StorageError(f"{what}: {folder}. Free some space or check its permissions.") from error
+
+
+def _place(folder: Path, sha256: str) -> Path:
+    return folder / sha256[:2] / sha256
+
+
+def _fsync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # a folder can't be opened there; the rename is journalled
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,338 @@
+"""What a pinned snapshot holds, read under a caller's access. Nothing here writes.
+
+Every query joins the snapshot's membership and applies `Within` in SQL, before anything else is looked at: a document outside
+it does not exist. Rows become Structs here.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from shared.catalog.db import open_database
+from shared.catalog.snapshots import active_snapshot_id, get_snapshot
+from shared.errors import CollectionUnavailable, StorageError
+from shared.ids import BlockId, DocId, SnapshotId
+from shared.text.fold import fold
+from shared.types.documents import Block, BlockFlag, Section
+from shared.types.snapshots import Snapshot, SnapshotDocument
+
+_DOCUMENT = (
+    "d.doc_id, d.version, d.title, d.source_id, d.source_label, d.key, d.aliases, d.lang, d.trust, d.access, d.tags,"
+    " d.media_type, d.updated_at_ms, d.sections, d.blocks, d.tokens, d.artifact_sha256"
+)
+_SECTION = (
+    "s.doc_id, s.ordinal, s.parent, s.path, s.title, s.depth, s.first_sentence, s.own_blocks, s.own_tokens,"
+    " s.subtree_blocks, s.subtree_tokens"
+)
+_BLOCK = (
+    "b.block_id, b.doc_id, b.version, b.block_index, b.section_ordinal, s.path, b.text, b.table_header, b.page_first,"
+    " b.page_last, b.span_start, b.span_end, b.tokens, b.sha256, b.flags"
+)
+# cross join: SQLite keeps this order, so results come in doc_id, block_index order from the indexes, without a sort
+_BLOCKS = (
+    "snapshot_documents d cross join blocks b on b.doc_id = d.doc_id and b.version = d.version"
+    " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
+)
+_PUBLISHED = "('ready', 'ready_partial')"
+_STRINGS = msgspec.json.Decoder(tuple[str, ...])
+_FLAGS = msgspec.json.Decoder(tuple[BlockFlag, ...])
+
+
+class Within(Struct, frozen=True, kw_only=True):
+    """What a query may see: one snapshot, under a caller's labels, inside a scope. None = no restriction."""
+
+    snapshot_id: SnapshotId
+    labels: frozenset[str] | None
+    doc_ids: frozenset[DocId] | None = None
+
+
+class DocumentFacts(Struct, frozen=True, kw_only=True):
+    """A member as recorded and as counted, to be compared with the manifest."""
+
+    doc_id: DocId
+    version: int
+    artifact_sha256: str  # of the membership row
+    version_artifact_sha256: str | None  # of the document version; None = no such version
+    sections: int  # rows there are
+    blocks: int
+
+
+class CatalogReader:
+    """A read-only connection; one call at a time.
+
+    Raises: StorageError from every method; CollectionUnavailable when a block's text is not what was published.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._db = open_database(path)
+        self._db.conn.execute("pragma query_only = on")
+        self._db.conn.create_function("fold", 1, fold, deterministic=True)
+
+    def close(self) -> None:
+        self._db.close()
+
+    # snapshots
+
+    def active(self) -> SnapshotId | None:
+        return active_snapshot_id(self._db)
+
+    def snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
+        """Raises: NotFound."""
+        return get_snapshot(self._db, snapshot_id)
+
+    def manifest_text(self, snapshot_id: SnapshotId) -> str | None:
+        """As stored, for hashing; None = never sealed."""
+        row = self._row("select manifest from snapshots where snapshot_id = ?", (snapshot_id,))
+        return None if row is None else row[0]
+
+    def facts(self, snapshot_id: SnapshotId) -> list[DocumentFacts]:
+        """By doc_id."""
+        rows = self._rows(
+            "select d.doc_id, d.version, d.artifact_sha256, v.artifact_sha256,"
+            " (select count(*) from sections s where s.doc_id = d.doc_id and s.version = d.version),"
+            " (select count(*) from blocks b where b.doc_id = d.doc_id and b.version = d.version)"
+            " from snapshot_documents d left join document_versions v on v.doc_id = d.doc_id and v.version = d.version"
+            " where d.snapshot_id = ? order by d.doc_id",
+            (snapshot_id,),
+        )
+        return [
+            DocumentFacts(
+                doc_id=row[0],
+                version=row[1],
+                artifact_sha256=row[2],
+                version_artifact_sha256=row[3],
+                sections=row[4],
+                blocks=row[5],
+            )
+            for row in rows
+        ]
+
+    # documents
+
+    def documents(
+        self,
+        within: Within,
+        *,
+        source: str | None = None,
+        lang: str | None = None,
+        title_contains: str | None = None,
+        tag: str | None = None,
+    ) -> list[SnapshotDocument]:
+        """Those that meet every condition given, by source label, title, doc_id (code points).
+
+        source: a label or alias; title_contains: part of the title; both without regard to case. tag: exact.
+        """
+        where, parameters = _visible(within)
+        if source is not None:
+            where += (
+                " and (fold(d.source_label) = :source"
+                " or exists (select 1 from json_each(d.aliases) where fold(value) = :source))"
+            )
+            parameters["source"] = fold(source)
+        if lang is not None:
+            where += " and lower(d.lang) = :lang"
+            parameters["lang"] = lang.lower()
+        if title_contains is not None:
+            where += " and instr(fold(d.title), :title) > 0"
+            parameters["title"] = fold(title_contains)
+        if tag is not None:
+            where += " and exists (select 1 from json_each(d.tags) where value = :tag)"
+            parameters["tag"] = tag
+        rows = self._rows(
+            f"select {_DOCUMENT} from snapshot_documents d where {where} order by d.source_label, d.title, d.doc_id",
+            parameters,
+        )
+        return [_document(row) for row in rows]
+
+    def documents_by_id(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, SnapshotDocument]:
+        """Without those that are not within."""
+        where, parameters = _visible(within)
+        rows = self._rows(
+            f"select {_DOCUMENT} from snapshot_documents d"
+            f" where {where} and d.doc_id in (select value from json_each(:wanted))",
+            parameters | {"wanted": _array(doc_ids)},
+        )
+        return {row[0]: _document(row) for row in rows}
+
+    def has_blocks(self, within: Within) -> bool:
+        where, parameters = _visible(within)
+        return bool(
+            self._row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters)
+        )
+
+    # sections and blocks
+
+    def sections(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, list[Section]]:
+        """In document order; without documents that are not within."""
+        where, parameters = _visible(within)
+        rows = self._rows(
+            f"select {_SECTION} from snapshot_documents d"
+            " cross join sections s on s.doc_id = d.doc_id and s.version = d.version"
+            f" where {where} and d.doc_id in (select value from json_each(:wanted)) order by s.doc_id, s.ordinal",
+            parameters | {"wanted": _array(doc_ids)},
+        )
+        found: dict[DocId, list[Section]] = {}
+        for row in rows:
+            found.setdefault(row[0], []).append(_section(row))
+        return found
+
+    def blocks(self, within: Within, doc_id: DocId, *, sections: Collection[int] | None = None) -> list[Block]:
+        """All blocks of a document, or of the sections with these ordinals, each once, in document order."""
+        where, parameters = _visible(within)
+        where += " and d.doc_id = :doc_id"
+        parameters["doc_id"] = doc_id
+        if sections is not None:
+            where += " and b.section_ordinal in (select value from json_each(:sections))"
+            parameters["sections"] = _array(sections)
+        rows = self._rows(f"select {_BLOCK} from {_BLOCKS} where {where} order by b.block_index", parameters)
+        return [_block(row) for row in rows]
+
+    def blocks_by_id(self, within: Within, block_ids: Iterable[BlockId]) -> dict[BlockId, Block]:
+        """Without those that are not within."""
+        where, parameters = _visible(within)
+        rows = self._rows(
+            f"select {_BLOCK} from json_each(:wanted) w cross join blocks b on b.block_id = w.value"
+            " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
+            " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
+            f" where {where}",
+            parameters | {"wanted": _array(block_ids)},
+        )
+        return {row[0]: _block(row) for row in rows}
+
+    def around(self, within: Within, block: Block, count: int) -> tuple[list[Block], list[Block]]:
+        """Up to `count` blocks before and after in the same document version, in document order."""
+        where, parameters = _visible(within)
+        rows = self._rows(
+            f"select {_BLOCK} from {_BLOCKS} where {where} and d.doc_id = :doc_id and d.version = :version"
+            " and b.block_index between :first and :last order by b.block_index",
+            parameters
+            | {
+                "doc_id": block.doc_id,
+                "version": block.version,
+                "first": block.index - count,
+                "last": block.index + count,
+            },
+        )
+        blocks = [_block(row) for row in rows]
+        return [b for b in blocks if b.index < block.index], [b for b in blocks if b.index > block.index]
+
+    def containing(self, within: Within, folded_term: str) -> list[tuple[Block, str]]:
+        """Every block whose folded text contains the folded term, with that folded text; by doc_id, index."""
+        where, parameters = _visible(within)
+        rows = self._rows(
+            f"select {_BLOCK}, b.folded from {_BLOCKS} where {where} and instr(b.folded, :term) > 0"
+            " order by d.doc_id, b.block_index",
+            parameters | {"term": folded_term},
+        )
+        return [(_block(row), row[15]) for row in rows]
+
+    # one block, wherever it is
+
+    def snapshots_with(self, block_id: str) -> list[SnapshotId]:
+        """Published snapshots that hold the block, newest first."""
+        rows = self._rows(
+            "select n.snapshot_id from blocks b"
+            " join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
+            f" join snapshots n on n.snapshot_id = d.snapshot_id and n.state in {_PUBLISHED}"
+            " where b.block_id = ? order by n.published_at_ms desc, n.snapshot_id desc",
+            (block_id,),
+        )
+        return [row[0] for row in rows]
+
+    def _row(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Any | None:
+        return next(self._rows(sql, parameters), None)
+
+    def _rows(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Iterator[Any]:
+        try:
+            yield from self._db.conn.execute(sql, parameters)
+        except sqlite3.Error as error:
+            raise StorageError(f"The catalog can't be read: {error}. Run `citebound doctor`.") from error
+
+
+def _visible(within: Within) -> tuple[str, dict[str, Any]]:
+    """The condition on snapshot_documents `d` that stands in every query, with its parameters."""
+    where, parameters = "d.snapshot_id = :snapshot_id", {"snapshot_id": str(within.snapshot_id)}
+    if within.labels is not None:
+        where += (
+            " and (json_array_length(d.access) = 0 or exists (select 1 from json_each(d.access) a"
+            " where a.value in (select value from json_each(:labels))))"
+        )
+        parameters["labels"] = _array(within.labels)
+    if within.doc_ids is not None:
+        where += " and d.doc_id in (select value from json_each(:doc_ids))"
+        parameters["doc_ids"] = _array(within.doc_ids)
+    return where, parameters
+
+
+def _array(values: Iterable[str | int]) -> str:
+    return json.dumps(list(values))
+
+
+def _document(row: Any) -> SnapshotDocument:
+    return SnapshotDocument(
+        doc_id=row[0],
+        version=row[1],
+        title=row[2],
+        source_id=row[3],
+        source_label=row[4],
+        key=row[5],
+        aliases=_STRINGS.decode(row[6]),
+        lang=row[7],
+        trust=row[8],
+        access=_STRINGS.decode(row[9]),
+        tags=_STRINGS.decode(row[10]),
+        media_type=row[11],
+        updated_at_ms=row[12],
+        sections=row[13],
+        blocks=row[14],
+        tokens=row[15],
+        artifact_sha256=row[16],
+    )
+
+
+def _section(row: Any) -> Section:
+    return Section(
+        ordinal=row[1],
+        parent=row[2],
+        path=row[3],
+        title=row[4],
+        depth=row[5],
+        first_sentence=row[6],
+        own_blocks=row[7],
+        own_tokens=row[8],
+        subtree_blocks=row[9],
+        subtree_tokens=row[10],
+    )
+
+
+def _block(row: Any) -> Block:
+    """Raises: CollectionUnavailable when the text isn't the one whose hash was published."""
+    text, expected = row[6], row[13]
+    if hashlib.sha256(text.encode()).hexdigest() != expected:
+        raise CollectionUnavailable(
+            f"The text of block {row[0]} is not the one that was published. Restore the catalog or import again.",
+            ids=[row[0]],
+        )
+    return Block(
+        block_id=row[0],
+        doc_id=row[1],
+        version=row[2],
+        index=row[3],
+        section_ordinal=row[4],
+        section_path=row[5],
+        text=text,
+        table_header=row[7],
+        page_first=row[8],
+        page_last=row[9],
+        span_start=row[10],
+        span_end=row[11],
+        tokens=row[12],
+        sha256=expected,
+        flags=_FLAGS.decode(row[14]),
+    )

@@ -1,0 +1,27 @@
+"""Read rows as plain dictionaries, on the way to becoming Structs."""
+
+import json
+from typing import Any, TypeAlias
+
+from sqlite_utils import Database
+
+Row: TypeAlias = dict[str, Any]
+
+
+def rows(db: Database, sql: str, **values: object) -> list[Row]:
+    cursor = db.conn.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def one(db: Database, sql: str, **values: object) -> Row | None:
+    return next(iter(rows(db, sql, **values)), None)
+
+
+def from_json(row: Row, *columns: str) -> Row:
+    """The row with its JSON columns decoded."""
+    return row | {column: json.loads(row[column]) for column in columns}
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,53 @@
+"""Knock on the worker's door: a message that carries an import's id and nothing else.
+
+The catalog is the truth. A message that is lost, doubled or late changes nothing but the time of the start.
+"""
+
+import dramatiq
+from dramatiq.brokers.redis import RedisBroker
+from dramatiq.middleware import Retries
+from redis.exceptions import RedisError
+
+from shared.errors import SettingsError, UpstreamError
+from shared.ids import ImportId
+
+ACTOR = "advance_import"
+QUEUE = "imports"
+
+_HEARTBEAT_MS = 60_000
+_ALWAYS = 1_000_000  # in a million commands; the default leaves a killed worker's messages for minutes (measured)
+
+
+def open_broker(url: str) -> dramatiq.Broker:
+    """`url`: redis://host:port/db. Connects at first use.
+
+    Only the Retries middleware: no time limit, an import may run for hours; its lease says whether it lives.
+    Raises: SettingsError.
+    """
+    retries = Retries(max_retries=2, min_backoff=1_000, max_backoff=60_000)
+    try:
+        broker = RedisBroker(
+            url=url,
+            middleware=[retries],
+            maintenance_chance=_ALWAYS,
+            heartbeat_timeout=_HEARTBEAT_MS,
+            namespace="citebound",
+        )
+    except ValueError as error:
+        raise SettingsError(f"The broker's address isn't one: {error}.", field="broker.url") from error
+    broker.declare_queue(QUEUE)
+    return broker
+
+
+def wake_import(broker: dramatiq.Broker, import_id: ImportId) -> None:
+    """Ask some worker to look at this import now.
+
+    Raises: UpstreamError when the broker can't be reached; the import is safe in the catalog and the worker's reconciler finds it.
+    """
+    message = dramatiq.Message[None](queue_name=QUEUE, actor_name=ACTOR, args=(import_id,), kwargs={}, options={})
+    try:
+        broker.enqueue(message)  # pyright: ignore[reportUnknownMemberType]: dramatiq leaves Message's parameter open
+    except RedisError as error:
+        raise UpstreamError(
+            "upstream_unavailable", f"The broker can't be reached ({type(error).__name__}).", ids=[import_id]
+        ) from error
