@@ -196,11 +196,16 @@ _MIGRATIONS: tuple[str, ...] = (
     );
     """,
     """
-    alter table documents add column last_version integer not null default 0;  -- counts on after versions are removed: block ids are never reused
-    alter table imports add column beat_at_ms integer not null default 0;      -- last heartbeat; running_ms counts up to here
-    alter table imports add column woken_at_ms integer not null default 0;     -- last message sent by a reconciler
-    alter table imports add column wake_at_ms integer;                         -- paused for a fault: resumes by itself then
-    alter table imports add column faults integer not null default 0;          -- pauses for a fault in a row, without progress between
+    -- counts on after versions are removed: a block id is never given twice
+    alter table documents add column last_version integer not null default 0;
+    -- the last heartbeat; running_ms counts up to here
+    alter table imports add column beat_at_ms integer not null default 0;
+    -- the last message that a reconciler sent
+    alter table imports add column woken_at_ms integer not null default 0;
+    -- paused for a fault: goes on by itself at this time
+    alter table imports add column wake_at_ms integer;
+    -- pauses for a fault in a row, without progress between them
+    alter table imports add column faults integer not null default 0;
     """,
 )
 
