@@ -57,6 +57,11 @@ RESULT_BLOCKS: Final = "citebound.result.blocks"
 RETRIEVAL_PROFILE: Final = "citebound.retrieval.profile"
 CANDIDATES: Final = "citebound.retrieval.candidates"  # JSON: [{"block_id","rank","score"}]
 FILTER: Final = "citebound.retrieval.filter"  # JSON
+KEYWORD_TERMS: Final = (
+    "citebound.retrieval.keyword_terms"  # number; 0 = the query has none, the keyword branch returned nothing
+)
+KEYWORD_VERSION: Final = "citebound.keyword.version"
+EMPTY_REASON: Final = "citebound.empty_reason"  # no_match | scope_empty | collection_empty
 EMBEDDING_VERSION: Final = "citebound.embedding.version"
 EMBEDDING_TOKENS: Final = "citebound.embedding.tokens"
 
@@ -66,3 +71,9 @@ BRAKE: Final = "brake"  # kind
 PROTOCOL_ERROR: Final = "protocol_error"  # problem
 RETRY: Final = "retry"  # code
 CITATION: Final = "citation"  # block_id, verdict, problem
+
+# attributes that hold contents: kept only at trace level `full`
+CONTENTS: Final = frozenset({CANDIDATES})
+
+# attributes that every span beneath takes over from its parent
+INHERITED: Final = (RUN_ID, IMPORT_ID)

@@ -1,0 +1,76 @@
+"""The trace store's file: its tables, opened for writing or reading."""
+
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from shared.catalog.db import open_database, writing
+
+_MIGRATIONS: tuple[str, ...] = (
+    """
+    create table spans (
+        trace_id text not null,
+        span_id text not null,
+        parent_id text,
+        run_id text,
+        import_id text,
+        name text not null,
+        start_ns integer not null,
+        end_ns integer not null,
+        status text not null,
+        status_message text,
+        attributes text not null,   -- JSON object
+        events text not null,       -- JSON array of SpanEvent
+        primary key (trace_id, span_id)
+    ) without rowid;
+    create index spans_run on spans (run_id) where run_id is not null;
+    create index spans_import on spans (import_id) where import_id is not null;
+    create table runs (
+        run_id text primary key,    -- sorts by time
+        status text not null,
+        summary text not null,      -- JSON of RunSummary
+        record text not null,       -- JSON of RunRecord
+        access text                 -- JSON array of labels; null = everything
+    ) without rowid;
+    create table artifacts (        -- which span refers to which content
+        trace_id text not null,
+        span_id text not null,
+        name text not null,
+        sha256 text not null,
+        size_bytes integer not null,
+        primary key (trace_id, span_id, name)
+    ) without rowid;
+    create index artifacts_content on artifacts (sha256);
+    create table losses (
+        trace_id text primary key,
+        spans integer not null,
+        artifacts integer not null
+    ) without rowid;
+    create table counters (
+        name text primary key,
+        value integer not null
+    ) without rowid;
+    """,
+)
+
+
+def open_traces(path: Path, *, busy_ms: int) -> Database:
+    """A connection of the caller's own thread, schema up to date. `busy_ms`: how long to wait for another writer.
+
+    Raises: StorageError; sqlite3.DatabaseError when the file is no database.
+    """
+    db = open_database(path)
+    db.conn.execute(f"pragma busy_timeout = {busy_ms}")
+    if int(db.conn.execute("pragma user_version").fetchone()[0]) < len(_MIGRATIONS):
+        _migrate(db)
+    return db
+
+
+def _migrate(db: Database) -> None:
+    with writing(db) as connection:
+        version = int(connection.execute("pragma user_version").fetchone()[0])
+        for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
+            for statement in script.split(";\n"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute(f"pragma user_version = {number}")

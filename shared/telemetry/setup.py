@@ -1,0 +1,124 @@
+"""Start and stop telemetry in a process. Nothing here happens on import, and nothing is sent anywhere.
+
+An exporter (OTLP, Langfuse) is one more span processor given to `start`.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from opentelemetry import trace
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from shared.access import Access
+from shared.blobs import Blobs
+from shared.ids import RunId
+from shared.settings import TraceSettings
+from shared.telemetry.artifacts import Keeping, stop_using, use
+from shared.telemetry.buffer import Buffer, Content
+from shared.telemetry.processor import BufferProcessor, Relay
+from shared.telemetry.redact import Redactor
+from shared.telemetry.rows import summary
+from shared.telemetry.store import TraceStore, may_read
+from shared.telemetry.writer import Writer
+from shared.types.runs import RunRecord
+from shared.types.traces import RunSummary, Trace
+
+CLOSE_S = 3.0  # a process that stops waits no longer than this for its traces
+FLUSH_S = 1.0  # a reader waits no longer than this for spans that are on their way
+RECENT_RUNS = 200  # finished runs kept in memory, so that the store may be locked or gone and they are still read
+
+_relays: list[Relay] = []  # at most one: a process has one tracer provider
+
+
+class Telemetry:
+    """Spans and runs of one process: recorded from now on, readable at any time. `close` when the process stops."""
+
+    def __init__(
+        self,
+        *,
+        database: Path,
+        artifacts: Path,
+        settings: TraceSettings,
+        secrets: Sequence[str] = (),
+        exporters: Sequence[SpanProcessor] = (),
+    ) -> None:
+        """`database`: traces.db. `artifacts`: folder of contents. `secrets`: values that must never be kept."""
+        redactor = Redactor(secrets)
+        self.store = TraceStore(database)
+        self.artifacts = Blobs(artifacts)
+        self._buffer = Buffer(max_spans=settings.queue)
+        self._keeping = Keeping(level=settings.level, redactor=redactor, keep=self._keep_content)
+        self._receivers = (BufferProcessor(self._buffer), *exporters)
+        self._recent: dict[RunId, RunRecord] = {}
+        self._writer = Writer(self._buffer, database=database, blobs=self.artifacts, redactor=redactor)
+        self._relay = _relay()
+        use(self._keeping)
+        for receiver in self._receivers:
+            self._relay.add(receiver)
+        self._writer.start()
+
+    def keep(self, record: RunRecord) -> None:
+        """Keep a finished run: readable at once, on disk soon. Never blocks."""
+        while len(self._recent) >= RECENT_RUNS:
+            del self._recent[next(iter(self._recent))]
+        self._recent[record.answer.run_id] = record
+        self._buffer.put_run(record)
+
+    def run_record(self, run_id: RunId, access: Access) -> RunRecord:
+        """Blocking. Raises: NotFound, StorageError."""
+        recent = self._recent.get(run_id)
+        if recent is not None and may_read(recent.access, access):
+            return recent
+        return self.store.run_record(run_id, access)
+
+    def list_runs(self, access: Access, *, limit: int) -> list[RunSummary]:
+        """The newest first, those included that are not on disk yet. Blocking. Raises: StorageError."""
+        found = {one.run_id: one for one in self.store.list_runs(access, limit=limit)}
+        for record in tuple(self._recent.values()):
+            if may_read(record.access, access):
+                found.setdefault(record.answer.run_id, summary(record))
+        return sorted(found.values(), key=lambda one: one.run_id, reverse=True)[:limit]
+
+    def run_trace(self, run_id: RunId, access: Access) -> Trace:
+        """The spans of a run, those included that ended just now. Blocking, `FLUSH_S` at most. Raises: NotFound, StorageError."""
+        self.run_record(run_id, access)
+        self.flush(timeout_s=FLUSH_S)
+        return self.store.run_trace(run_id)
+
+    def flush(self, *, timeout_s: float) -> bool:
+        """Wait until what was recorded so far is on disk; False when that takes longer. Blocking."""
+        return self._buffer.wait_done(timeout_s=timeout_s)
+
+    def dropped(self) -> Mapping[str, int]:
+        """Spans, artifacts and runs lost by this process and not yet written into the store's counters."""
+        return self._buffer.counters()
+
+    def close(self, *, timeout_s: float = CLOSE_S) -> None:
+        """Write what waits, give up on the rest after `timeout_s`. Blocking."""
+        for receiver in self._receivers:
+            self._relay.remove(receiver)
+            receiver.shutdown()
+        stop_using(self._keeping)
+        self._buffer.close()
+        self._writer.join(timeout_s)
+        self._writer.give_up()
+
+    def _keep_content(self, trace_id: int, sha256: str, data: bytes) -> None:
+        self._buffer.put_content(Content(trace_id, sha256, data))
+
+
+def _relay() -> Relay:
+    """The process's relay, hung into whatever tracer provider the process has; made at first use."""
+    if not _relays:
+        relay = Relay()
+        provider = trace.get_tracer_provider()
+        if not isinstance(provider, TracerProvider):
+            provider = TracerProvider(
+                sampler=ALWAYS_ON, resource=Resource({"service.name": "citebound"}), shutdown_on_exit=False
+            )
+            trace.set_tracer_provider(provider)
+        provider.add_span_processor(relay)
+        _relays.append(relay)
+    return _relays[0]

@@ -1,0 +1,64 @@
+"""What may never be kept, and what must stay as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.telemetry.redact import REMOVED, Redactor
+
+KEY_SHAPED = [
+    "sk-" + "a1B2c3D4e5F6g7H8i9",
+    "sk-proj-" + "0123456789abcdefghij_-",
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "AIza" + "SyA1234567890abcdefghijklmnopqrstu",
+    "ghp_" + "0123456789abcdefghijklmnopqrstuvwxyz",
+    "github_pat_" + "0123456789abcdefghijklmnopqrstuvwxyz",
+    "hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    "xoxb-" + "1234567890-abcdef",
+    "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9m",
+]
+
+
+@pytest.mark.parametrize("key", KEY_SHAPED)
+def test_what_looks_like_a_key_is_removed_from_the_middle_of_a_sentence(key: str) -> None:
+    assert Redactor().text(f"请用密钥 {key} 调用接口。") == f"请用密钥 {REMOVED} 调用接口。"
+
+
+def test_a_bearer_token_is_removed_and_the_word_stays() -> None:
+    assert Redactor().text("Authorization: Bearer abcdefghijklmnop.qrs") == f"Authorization: Bearer {REMOVED}"
+
+
+def test_a_private_key_is_removed_with_its_frame_even_when_it_is_cut_off() -> None:
+    begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+    assert Redactor().text(f"甲 {begin}\nMIIE\nabc\n{end} 乙") == f"甲 {REMOVED} 乙"
+    assert Redactor().text(f"甲 {begin}\nMIIE\nabc") == f"甲 {REMOVED}"
+
+
+def test_a_configured_secret_is_removed_whatever_it_looks_like_and_whole_when_another_is_its_beginning() -> None:
+    redactor = Redactor(["correct horse", "correct horse battery"])
+    assert redactor.text("say correct horse battery, 说 correct horse") == f"say {REMOVED}, 说 {REMOVED}"
+
+
+def test_what_people_wrote_loses_only_configured_secrets() -> None:
+    text = f"文档里的示例密钥是 {KEY_SHAPED[0]}，口令是 open-sesame。"
+    assert Redactor(["open-sesame"]).known(text) == f"文档里的示例密钥是 {KEY_SHAPED[0]}，口令是 {REMOVED}。"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "差旅费每天不超过 300 元（见 v2.3.1）。",
+        "block k3f9a2qd.v2#17",
+        "ask-me-anything-you-want-to",
+        "GB/T 50010-2010",
+        "",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert Redactor(["", "a"]).text(text) == text
+
+
+@given(st.text(), st.text(min_size=6), st.text())
+def test_no_configured_secret_survives_anywhere(before: str, secret: str, after: str) -> None:
+    if secret not in REMOVED and secret not in before + REMOVED + after:
+        assert secret not in Redactor([secret]).known(before + secret + after)
