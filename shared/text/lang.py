@@ -24,7 +24,7 @@ _ENGLISH_WORDS = (
     " whom how why when where does did do can could will would should may must there their they you your our we he she his her if than"
     " then or an into about between after before during over under such only also more most other any each how's what's i'm it's"
 )
-_NOT_ENGLISH_WORDS = (
+_OTHER_WORDS = (
     "der die das und ist nicht ein eine den dem des mit auf zu von im für sich le la les des un une est et dans que qui pour sur pas au aux"
     " el los las del y en por con para una es se su al lo il di che per della dei gli sono non nel o os da do uma em com não na no"
     " het een van de en dat op te voor zijn med och att som det av till är på og ikke jeg er ve bir bu için nie jest się na do że"

@@ -15,7 +15,7 @@ import zlib
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, cast
 
 import opencc
 import rjieba
@@ -152,4 +152,4 @@ class _Converter(Protocol):  # opencc has no types
 
 @lru_cache(maxsize=1)
 def _converter() -> _Converter:
-    return opencc.OpenCC("t2s")
+    return cast(_Converter, opencc.OpenCC("t2s"))
