@@ -1,24 +1,46 @@
 """Published snapshots, verified when first opened and pinned while in use."""
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
-from api.retrieval.blocks import NEIGHBOURS, BlockView
+from api.retrieval.blocks import NEIGHBOURS, BlockView, block_view
+from api.retrieval.hybrid import Found, hybrid_search
+from api.retrieval.scope import resolve
+from api.retrieval.snapshots import OpenSnapshot, Snapshots
+from api.retrieval.threads import Threads
 from shared.access import Access
+from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.types.runs import Scope
 from shared.types.snapshots import Snapshot, SnapshotManifest
-from shared.vectors.port import Vectors
+from shared.vectors.port import Filter, Vectors
+
+T = TypeVar("T")
 
 
 class Pinned:
     """One snapshot and one caller's access to it, held open until the end of the `async with`."""
 
-    snapshot: Snapshot
-    manifest: SnapshotManifest
-    access: Access
+    def __init__(
+        self, opened: OpenSnapshot, access: Access, *, embedder: Embedder, threads: Threads, snapshots: Snapshots
+    ) -> None:
+        self.access = access
+        self._opened = opened
+        self._embedder = embedder
+        self._threads = threads
+        self._snapshots = snapshots
+        self._released = False
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._opened.snapshot
+
+    @property
+    def manifest(self) -> SnapshotManifest:
+        return self._opened.manifest
 
     async def __aenter__(self) -> Self:
         return self
@@ -26,35 +48,72 @@ class Pinned:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.release()
+        self.release()
 
-    async def release(self) -> None:
-        raise NotImplementedError
+    def release(self) -> None:
+        """Once is enough, more does no harm."""
+        if not self._released:
+            self._released = True
+            self._snapshots.release(self._opened)
+
+    def within(self, doc_ids: frozenset[DocId] | None = None) -> Within:
+        """What the caller may see of this snapshot, inside a scope."""
+        return Within(snapshot_id=self.snapshot.snapshot_id, labels=self.access.labels, doc_ids=doc_ids)
+
+    async def read(self, query: Callable[[CatalogReader], T]) -> T:
+        """Run catalog queries off the event loop; give them `within(...)`. Raises: StorageError, CollectionUnavailable."""
+        return await self._threads.read(query)
+
+    async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None) -> Found:
+        """Hybrid search under the caller's access; `doc_ids` already checked. Raises: CollectionUnavailable, UpstreamError."""
+        return await hybrid_search(
+            query,
+            within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
+            snapshot=self.snapshot,
+            collection=self._opened.collection,
+            embedder=self._embedder,
+            threads=self._threads,
+        )
 
     async def resolve_scope(self, scope: Scope | None) -> frozenset[DocId] | None:
         """The documents a scope means, united; None = no restriction.
 
-        Raises: ScopeNotFound naming every document, source and tag that the caller has not; InvalidArgument for an empty scope.
+        Raises: ScopeNotFound naming every document, source and tag that the caller has not; InvalidArgument for an empty list.
         """
-        raise NotImplementedError
+        if scope is None:
+            return None
+        return await self.read(lambda catalog: resolve(catalog, self.within(), scope))
 
     async def block(self, block_id: str, *, neighbours: int = NEIGHBOURS) -> BlockView:
         """A block of this or of any other published snapshot that the caller may see. Raises: NotFound."""
-        raise NotImplementedError
+        return await self.read(
+            lambda catalog: block_view(
+                catalog,
+                block_id,
+                snapshot_id=self.snapshot.snapshot_id,
+                labels=self.access.labels,
+                neighbours=neighbours,
+            )
+        )
 
 
 class Library:
-    """One per process; caches open snapshots."""
+    """One per process; caches open snapshots. Construct it inside or outside of the event loop, use it inside one."""
 
     def __init__(self, *, layout: Layout, vectors: Vectors, embedder: Embedder) -> None:
-        raise NotImplementedError
+        self._embedder = embedder
+        self._threads = Threads(layout.catalog)
+        self._snapshots = Snapshots(self._threads, vectors)
 
     async def pin(self, snapshot_id: SnapshotId | None, access: Access) -> Pinned:
         """Hold a snapshot (None = the active one) for a request: `async with await library.pin(None, access) as pinned`.
 
         Raises: NoSnapshot, NotFound, CollectionUnavailable naming the fact that does not hold, StorageError.
         """
-        raise NotImplementedError
+        opened = await self._snapshots.take(snapshot_id)
+        return Pinned(opened, access, embedder=self._embedder, threads=self._threads, snapshots=self._snapshots)
 
     async def close(self) -> None:
-        raise NotImplementedError
+        """Close every collection and connection. The embedder and the vectors stay the caller's."""
+        await self._snapshots.close()
+        await self._threads.close()

@@ -1,13 +1,19 @@
 """What the five tools have in common: what a descriptor, a result and a block that was shown look like."""
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 
+from api.retrieval.library import Pinned
 from shared.ids import BlockId, DocId
-from shared.types.documents import Trust
+from shared.types.documents import Block, Trust
 from shared.types.runs import ToolName
+from shared.types.snapshots import SnapshotDocument
+
+A = TypeVar("A", bound=Struct)
 
 TOOL_CONTRACT_VERSION = "1"  # of names, arguments, payloads and descriptions together
 
@@ -15,7 +21,10 @@ EmptyReason = Literal["no_match", "scope_empty", "collection_empty"]
 ErrorCode = Literal[
     "invalid_argument", "scope_not_found", "collection_unavailable", "upstream_unavailable", "tool_internal_error"
 ]
-Text: TypeAlias = Annotated[str, Meta(min_length=1, pattern=r"\S")]  # something to read in it
+
+# something that can be read; `doc_ids: … | UnsetType = UNSET` in arguments: absent = not said, null is an error
+Text: TypeAlias = Annotated[str, Meta(min_length=1, pattern=r"\S")]
+DocIdText: TypeAlias = Annotated[DocId, Meta(min_length=1, pattern=r"\S")]
 
 
 class Descriptor(Struct, frozen=True, kw_only=True):
@@ -68,6 +77,59 @@ class ToolError(Struct, frozen=True, kw_only=True, omit_defaults=True):
     field: str | None = None
     missing: tuple[str, ...] = ()  # ids or section paths
     retryable: bool | None = None  # told for upstream_unavailable only
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """Where a tool runs: never told by the model."""
+
+    pinned: Pinned
+    scope: frozenset[DocId] | None  # of the run; None = no restriction
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a tool found."""
+
+    payload: Struct
+    seen: tuple[SeenBlock, ...] = ()
+    embedding_tokens: int = 0
+    empty_reason: EmptyReason | None = None
+
+
+class Tool(Struct, Generic[A], frozen=True, kw_only=True):
+    """`run` raises: InvalidArgument, ScopeNotFound, CollectionUnavailable, UpstreamError, StorageError."""
+
+    descriptor: Descriptor
+    arguments: type[A]
+    run: Callable[[A, Call], Awaitable[Reply]]
+
+
+def describe(name: ToolName, arguments: type[Struct], *, en: str, zh: str) -> Descriptor:
+    _, components = msgspec.json.schema_components([arguments])
+    return Descriptor(name=name, description={"en": en, "zh": zh}, schema=components[arguments.__name__])
+
+
+def seen_block(
+    block: Block, document: SnapshotDocument, *, rank: int, snippet: tuple[int, int] | None = None
+) -> SeenBlock:
+    """`snippet`: the span of the block's text that was shown; None = all of it."""
+    first, last = snippet or (0, len(block.text))
+    return SeenBlock(
+        block_id=block.block_id,
+        doc_id=block.doc_id,
+        version=block.version,
+        title=document.title,
+        source_label=document.source_label,
+        section_path=block.section_path,
+        page_first=block.page_first,
+        page_last=block.page_last,
+        trust=document.trust,
+        updated_at_ms=document.updated_at_ms,
+        extent="block" if snippet is None else "snippet",
+        seen=block.text[first:last],
+        span_start=block.span_start + first,
+        span_end=block.span_start + last,
+        rank=rank,
+    )
 
 
 def iso_time(at_ms: int) -> str:

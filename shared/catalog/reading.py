@@ -7,7 +7,8 @@ it does not exist. Rows become Structs here.
 import hashlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,15 @@ import msgspec
 from msgspec import Struct
 
 from shared.catalog.db import open_database
-from shared.catalog.snapshots import active_snapshot_id, get_snapshot
+from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member
 from shared.errors import CollectionUnavailable, StorageError
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.text.fold import fold
 from shared.types.documents import Block, BlockFlag, Section
 from shared.types.snapshots import Snapshot, SnapshotDocument
 
-_DOCUMENT = (
-    "d.doc_id, d.version, d.title, d.source_id, d.source_label, d.key, d.aliases, d.lang, d.trust, d.access, d.tags,"
-    " d.media_type, d.updated_at_ms, d.sections, d.blocks, d.tokens, d.artifact_sha256"
-)
-_SECTION = (
-    "s.doc_id, s.ordinal, s.parent, s.path, s.title, s.depth, s.first_sentence, s.own_blocks, s.own_tokens,"
-    " s.subtree_blocks, s.subtree_tokens"
-)
+_DOCUMENT = ", ".join(f"d.{name}" for name in SnapshotDocument.__struct_fields__)
+_SECTION = ", ".join(f"s.{name}" for name in Section.__struct_fields__)
 _BLOCK = (
     "b.block_id, b.doc_id, b.version, b.block_index, b.section_ordinal, s.path, b.text, b.table_header, b.page_first,"
     " b.page_last, b.span_start, b.span_end, b.tokens, b.sha256, b.flags"
@@ -40,7 +35,6 @@ _BLOCKS = (
     " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
 )
 _PUBLISHED = "('ready', 'ready_partial')"
-_STRINGS = msgspec.json.Decoder(tuple[str, ...])
 _FLAGS = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 
@@ -80,11 +74,13 @@ class CatalogReader:
     # snapshots
 
     def active(self) -> SnapshotId | None:
-        return active_snapshot_id(self._db)
+        with _reading():
+            return active_snapshot_id(self._db)
 
     def snapshot(self, snapshot_id: SnapshotId) -> Snapshot:
         """Raises: NotFound."""
-        return get_snapshot(self._db, snapshot_id)
+        with _reading():
+            return get_snapshot(self._db, snapshot_id)
 
     def manifest_text(self, snapshot_id: SnapshotId) -> str | None:
         """As stored, for hashing; None = never sealed."""
@@ -162,9 +158,7 @@ class CatalogReader:
 
     def has_blocks(self, within: Within) -> bool:
         where, parameters = _visible(within)
-        return bool(
-            self._row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters)
-        )
+        return bool(self._row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters))
 
     # sections and blocks
 
@@ -172,14 +166,14 @@ class CatalogReader:
         """In document order; without documents that are not within."""
         where, parameters = _visible(within)
         rows = self._rows(
-            f"select {_SECTION} from snapshot_documents d"
+            f"select s.doc_id, {_SECTION} from snapshot_documents d"
             " cross join sections s on s.doc_id = d.doc_id and s.version = d.version"
             f" where {where} and d.doc_id in (select value from json_each(:wanted)) order by s.doc_id, s.ordinal",
             parameters | {"wanted": _array(doc_ids)},
         )
         found: dict[DocId, list[Section]] = {}
         for row in rows:
-            found.setdefault(row[0], []).append(_section(row))
+            found.setdefault(row[0], []).append(_section(row[1:]))
         return found
 
     def blocks(self, within: Within, doc_id: DocId, *, sections: Collection[int] | None = None) -> list[Block]:
@@ -245,14 +239,20 @@ class CatalogReader:
         )
         return [row[0] for row in rows]
 
-    def _row(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Any | None:
+    def _row(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> tuple[Any, ...] | None:
         return next(self._rows(sql, parameters), None)
 
-    def _rows(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Iterator[Any]:
-        try:
+    def _rows(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        with _reading():
             yield from self._db.conn.execute(sql, parameters)
-        except sqlite3.Error as error:
-            raise StorageError(f"The catalog can't be read: {error}. Run `citebound doctor`.") from error
+
+
+@contextmanager
+def _reading() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StorageError(f"The catalog can't be read: {error}. Run `citebound doctor`.") from error
 
 
 def _visible(within: Within) -> tuple[str, dict[str, Any]]:
@@ -274,44 +274,15 @@ def _array(values: Iterable[str | int]) -> str:
     return json.dumps(list(values))
 
 
-def _document(row: Any) -> SnapshotDocument:
-    return SnapshotDocument(
-        doc_id=row[0],
-        version=row[1],
-        title=row[2],
-        source_id=row[3],
-        source_label=row[4],
-        key=row[5],
-        aliases=_STRINGS.decode(row[6]),
-        lang=row[7],
-        trust=row[8],
-        access=_STRINGS.decode(row[9]),
-        tags=_STRINGS.decode(row[10]),
-        media_type=row[11],
-        updated_at_ms=row[12],
-        sections=row[13],
-        blocks=row[14],
-        tokens=row[15],
-        artifact_sha256=row[16],
-    )
+def _document(row: tuple[Any, ...]) -> SnapshotDocument:
+    return member(dict(zip(SnapshotDocument.__struct_fields__, row, strict=True)))
 
 
-def _section(row: Any) -> Section:
-    return Section(
-        ordinal=row[1],
-        parent=row[2],
-        path=row[3],
-        title=row[4],
-        depth=row[5],
-        first_sentence=row[6],
-        own_blocks=row[7],
-        own_tokens=row[8],
-        subtree_blocks=row[9],
-        subtree_tokens=row[10],
-    )
+def _section(row: tuple[Any, ...]) -> Section:
+    return msgspec.convert(dict(zip(Section.__struct_fields__, row, strict=True)), Section)
 
 
-def _block(row: Any) -> Block:
+def _block(row: tuple[Any, ...]) -> Block:
     """Raises: CollectionUnavailable when the text isn't the one whose hash was published."""
     text, expected = row[6], row[13]
     if hashlib.sha256(text.encode()).hexdigest() != expected:

@@ -1,0 +1,162 @@
+"""Hybrid search: both branches on one collection under one filter, fused in our code, every step a span."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+
+import msgspec
+from msgspec import Struct
+from opentelemetry.trace import Span, get_tracer
+
+from api.retrieval.fusion import HYBRID_RRF_V1, Fused, Profile, fuse
+from api.retrieval.threads import Threads
+from shared.embeddings.port import Embedded, Embedder
+from shared.errors import CollectionUnavailable
+from shared.telemetry import names
+from shared.text.terms import KEYWORD_VERSION, query_terms
+from shared.types.snapshots import Snapshot
+from shared.vectors.port import Collection, Filter, Hit
+
+_tracer = get_tracer(names.TRACER)
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    best: tuple[Fused, ...]  # at most profile.top
+    embedding_tokens: int  # by the provider's count
+
+
+class _Candidate(Struct, frozen=True, kw_only=True):
+    block_id: str
+    rank: int
+    score: float
+
+
+class _FusedCandidate(Struct, frozen=True, kw_only=True):
+    block_id: str
+    rank: int
+    score: float
+    dense_rank: int | None
+    keyword_rank: int | None
+
+
+def check_versions(snapshot: Snapshot, embedder: Embedder) -> None:
+    """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""
+    for what, running, stored in (
+        ("embedding version", embedder.version, snapshot.embedding_version),
+        ("dimension count", str(embedder.dimensions), str(snapshot.dimensions)),
+        ("keyword version", KEYWORD_VERSION, snapshot.keyword_version),
+    ):
+        if running != stored:
+            raise CollectionUnavailable(
+                f"Search is not possible: snapshot {snapshot.snapshot_id} was built with {what} {stored},"
+                f" this process has {running}. Configure the former or import again with mode reindex;"
+                " the other tools work meanwhile.",
+                ids=[snapshot.snapshot_id, stored, running],
+            )
+
+
+async def hybrid_search(
+    query: str,
+    *,
+    within: Filter,
+    snapshot: Snapshot,
+    collection: Collection,
+    embedder: Embedder,
+    threads: Threads,
+    profile: Profile = HYBRID_RRF_V1,
+) -> Found:
+    """The best blocks for a query, by fused score.
+
+    Raises: CollectionUnavailable (versions differ), UpstreamError (the embedder or the engine failed; nothing is left out silently).
+    Source: spec/04 "Hybrid search".
+    """
+    with _tracer.start_as_current_span(names.SEARCH) as span:
+        span.set_attributes(
+            {
+                names.OPERATION: "retrieval",
+                names.DATA_SOURCE: snapshot.snapshot_id,
+                names.SNAPSHOT_ID: snapshot.snapshot_id,
+                names.RETRIEVAL_PROFILE: profile.name,
+                names.TOP_K: profile.top,
+                names.FILTER: _json(within),
+                names.EMBEDDING_VERSION: snapshot.embedding_version,
+                names.KEYWORD_VERSION: snapshot.keyword_version,
+            }
+        )
+        check_versions(snapshot, embedder)
+        embedded = await _embed(query, embedder)
+        dense, keyword = await _both(
+            _dense(embedded, within, collection, threads, profile.dense),
+            _keyword(query, within, collection, threads, profile.keyword),
+        )
+        best = _fused(dense, keyword, profile)
+        span.set_attribute(names.RESULT_BLOCKS, len(best))
+        return Found(best=best, embedding_tokens=embedded.tokens)
+
+
+async def _both(dense: Coroutine[None, None, list[Hit]], keyword: Coroutine[None, None, list[Hit]]) -> list[list[Hit]]:
+    """Side by side; a fault of one is raised when both have ended, so that both spans are whole."""
+    results = await asyncio.gather(dense, keyword, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if isinstance(result, list)]
+
+
+async def _embed(query: str, embedder: Embedder) -> Embedded:
+    with _tracer.start_as_current_span(names.SEARCH_EMBED) as span:
+        span.set_attributes({names.OPERATION: "embeddings", names.EMBEDDING_VERSION: embedder.version})
+        embedded = await embedder.embed_query(query)
+        span.set_attributes({names.EMBEDDING_TOKENS: embedded.tokens, names.TOKENS_ESTIMATED: embedded.estimated})
+        return embedded
+
+
+async def _dense(embedded: Embedded, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
+    with _tracer.start_as_current_span(names.SEARCH_DENSE) as span:
+        span.set_attribute(names.TOP_K, limit)
+        return await _branch(span, threads, lambda: collection.dense(embedded.vectors[0], within=within, limit=limit))
+
+
+async def _keyword(query: str, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
+    with _tracer.start_as_current_span(names.SEARCH_KEYWORD) as span:
+        span.set_attribute(names.TOP_K, limit)
+        terms = await threads.run(lambda: query_terms(query))
+        span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
+        if not terms.indices:  # nothing but punctuation
+            return await _branch(span, threads, list[Hit])
+        return await _branch(span, threads, lambda: collection.sparse(terms, within=within, limit=limit))
+
+
+async def _branch(span: Span, threads: Threads, ask: Callable[[], list[Hit]]) -> list[Hit]:
+    hits = await threads.run(ask)
+    span.set_attribute(
+        names.CANDIDATES,
+        _json([_Candidate(block_id=hit.block_id, rank=rank, score=hit.score) for rank, hit in enumerate(hits, 1)]),
+    )
+    return hits
+
+
+def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], profile: Profile) -> tuple[Fused, ...]:
+    with _tracer.start_as_current_span(names.SEARCH_FUSION) as span:
+        fused = fuse((dense, keyword), k=profile.k)
+        span.set_attributes(
+            {
+                names.TOP_K: profile.top,
+                names.CANDIDATES: _json(
+                    [
+                        _FusedCandidate(
+                            block_id=one.block_id,
+                            rank=rank,
+                            score=one.score,
+                            dense_rank=one.ranks[0],
+                            keyword_rank=one.ranks[1],
+                        )
+                        for rank, one in enumerate(fused, 1)
+                    ]
+                ),
+            }
+        )
+        return tuple(fused[: profile.top])
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value, order="deterministic").decode()
