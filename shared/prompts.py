@@ -69,24 +69,26 @@ def load_bundle(folder: Path, name: str) -> Bundle:
         raise _broken(root / "manifest.json", f"can't be read ({error})") from error
     if f"{manifest.id}/{manifest.version}" != name:
         raise _broken(root / "manifest.json", f"says it is {manifest.id}/{manifest.version}")
-    present = {path.relative_to(root).as_posix() for path in root.rglob("*.j2")}
-    for extra in sorted(present - manifest.files.keys()):
-        raise _broken(root / extra, "is not in the manifest")
-    sources = {path: _verified(root / path, sha256) for path, sha256 in manifest.files.items()}
+    sources = {path: _read(root / path) for path in sorted(manifest.files)}
+    for path, sha256 in file_hashes(root).items():
+        if path not in manifest.files:
+            raise _broken(root / path, "is not in the manifest")
+        if sha256 != manifest.files[path]:
+            raise _broken(root / path, "was changed after its manifest was written")
     return Bundle(manifest, sha256=hashlib.sha256(raw).hexdigest(), sources=sources)
 
 
-def _verified(path: Path, sha256: str) -> str:
+def file_hashes(root: Path) -> dict[str, str]:
+    """Every template below a bundle's folder, as a manifest lists it. Raises: OSError."""
+    paths = sorted(root.rglob("*.j2"))
+    return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def _read(path: Path) -> str:
     try:
-        data = path.read_bytes()
-    except OSError as error:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
         raise _broken(path, f"can't be read ({error})") from error
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise _broken(path, "was changed after its manifest was written")
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise _broken(path, "is not UTF-8") from error
 
 
 def _broken(path: Path, what: str) -> SettingsError:

@@ -1,0 +1,98 @@
+"""One tool action: run it or answer it from the run's memory, and let its result in whole or not at all."""
+
+from collections.abc import Generator, Sequence
+from typing import TypeAlias, cast
+
+import msgspec
+
+from api.agent import brakes, budget
+from api.agent.budget import LimitCode, Refused
+from api.agent.ledger import Fetch
+from api.agent.observation import NOTHING, HarnessStatus, envelope
+from api.agent.react import ToolAction
+from api.agent.state import State
+from api.agent.steps import Admission, CallTool, Effect, Event, Returned
+from api.tools.contract import ToolResult
+from shared.types.events import ToolCalled, ToolResulted
+
+Acting: TypeAlias = Generator[Effect, Event | None, LimitCode | None]
+
+
+def act(state: State, action: ToolAction) -> Acting:
+    """One logical tool call; returns the limit that closes the tools now, if one does. `action.tool` is a known name."""
+    arguments = msgspec.json.encode(action.arguments, order="deterministic")
+    state.count_tool_call()
+    yield ToolCalled(turn=state.turn, tool=action.tool, arguments=arguments.decode())
+    call = (action.tool, arguments)
+    if call in state.remembered:
+        yield _repeat(state, action.tool, *state.remembered[call])
+        return None
+    event = yield CallTool(
+        turn=state.turn, tool=action.tool, arguments=action.arguments, until_ms=state.deadlines.tools_ms
+    )
+    assert isinstance(event, Returned)
+    state.elapsed_ms = event.elapsed_ms
+    if event.result is None:  # the time brake holds before the next turn
+        message = state.wording.render("observation", code="tool_timeout")
+        yield _answer(state, action.tool, "tool_unavailable", message=message)
+        return None
+    state.count_embedding(event.result)
+    refused = yield from _admit(state, action, event.result, at_ms=event.at_ms)
+    if refused is None and not event.result.retryable:
+        state.remembered[call] = (state.turn, bool(event.result.seen))
+    return refused
+
+
+def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) -> Acting:
+    """The one admission: the whole text or nothing of it."""
+    text = envelope("ok", tool=action.tool, payload=result.payload)
+    tokens = state.talk.size(text)
+    used = state.talk.context.tokens
+    verdict = budget.admit(tokens, context=state.talk.context, spent=state.spent, limits=state.limits)
+    yield Admission(tool=action.tool, verdict=verdict, used=used, limits=state.limits)
+    shown = frozenset(block.block_id for block in result.seen)
+    if isinstance(verdict, Refused):
+        values = {"tokens": tokens, "limit": verdict.limit, "room": verdict.room}
+        state.limit(verdict.code, tool=action.tool, **values)
+        message = state.wording.render("observation", code=verdict.code, **values)
+        state.talk.say("user", envelope(verdict.code, tool=action.tool, message=message))
+        yield state.resulted(action.tool, verdict.code, tokens=tokens, blocks=len(shown), admitted=False)
+        return verdict.code
+    state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
+    state.unread = (state.talk.say("user", text), state.ledger)
+    fetch = Fetch(
+        snapshot_id=state.start.snapshot_id,
+        turn=state.turn,
+        tool=next(name for name in state.start.tools if name == action.tool),
+        query=_fetched_for(action.arguments),
+        at_ms=at_ms,
+    )
+    state.ledger = state.ledger.admit(result.seen, fetch)
+    yield state.resulted(action.tool, "ok", tokens=tokens, blocks=len(shown), error=result.error_code)
+    return None
+
+
+def _repeat(state: State, tool: str, turn: int, showed_blocks: bool) -> ToolResulted:
+    """Same call, same snapshot: the answer already stands in the conversation."""
+    if showed_blocks:
+        state.no_gain += 1
+    message = state.wording.render("observation", code="repeated", turn=turn)
+    return _answer(state, tool, "ok", payload=msgspec.json.encode({"repeats_turn": turn}), message=message)
+
+
+def _answer(state: State, tool: str, status: HarnessStatus, *, payload: bytes = NOTHING, message: str) -> ToolResulted:
+    """An observation of the harness's own."""
+    text = envelope(status, tool=tool, payload=payload, message=message)
+    state.talk.say("user", text)
+    return state.resulted(tool, status, tokens=state.talk.size(text), blocks=0)
+
+
+def _fetched_for(arguments: dict[str, object]) -> str:
+    """The sub-question or term in a call's arguments; for a listing, its scope."""
+    for name in ("query", "term", "section_paths", "doc_id", "doc_ids"):
+        said = arguments.get(name)
+        if isinstance(said, str):
+            return said
+        if isinstance(said, Sequence):
+            return ", ".join(map(str, cast("Sequence[object]", said)))
+    return ""

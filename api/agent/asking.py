@@ -1,0 +1,103 @@
+"""One logical model call: its attempts, what they cost, and what to do when the provider's window is smaller than ours."""
+
+from collections.abc import Generator
+from typing import TypeAlias
+
+from api.agent import budget
+from api.agent.budget import Refused
+from api.agent.ledger import Ledger
+from api.agent.observation import envelope
+from api.agent.state import State
+from api.agent.steps import AskFailed, AskModel, Effect, Event, Replied, Retried
+
+Asking: TypeAlias = Generator[Effect, Event | None, Replied | AskFailed]
+
+RETRY_WAIT_MS = 500  # when the provider names no time
+
+
+def ask(state: State, *, final: bool) -> Asking:
+    """At most one automatic retry, for faults that another try can help; every attempt is booked.
+
+    Source: spec/05 "Retry".
+    """
+    until_ms = state.deadlines.run_ms if final else state.deadlines.tools_ms
+    first = yield from _attempt(state, 1, final=final, wait_ms=0, until_ms=until_ms)
+    if isinstance(first, Replied) or not first.retryable:
+        return first
+    wait_ms = RETRY_WAIT_MS if first.retry_after_s is None else round(first.retry_after_s * 1000)
+    afford = budget.afford_final if final else budget.afford_turn
+    verdict = afford(context=state.talk.context, spent=state.spent, limits=state.limits)
+    if state.elapsed_ms + wait_ms >= until_ms or isinstance(verdict, Refused):
+        return first
+    yield Retried(code=first.code, wait_ms=wait_ms)
+    return (yield from _attempt(state, 2, final=final, wait_ms=wait_ms, until_ms=until_ms))
+
+
+def ask_last(state: State) -> Asking:
+    """The final call, on whatever is left of budget and time; what the provider cannot take in is withdrawn once."""
+    reply = yield from _ask_if_affordable(state)
+    if isinstance(reply, AskFailed) and reply.code == "provider_context_too_long" and state.unread is not None:
+        withdraw(state, *state.unread)
+        reply = yield from _ask_if_affordable(state)
+    return reply
+
+
+def withdraw(state: State, place: int, ledger: Ledger) -> None:
+    """Refuse afterwards: what the provider never read is no evidence and leaves the conversation whole.
+
+    `place`: of the observation; `ledger`: as it was before it.
+    """
+    values = {"tokens": state.talk.context.tokens, "limit": state.limits.max_context_tokens, "room": 0}
+    state.limit("context_budget_exceeded", tool="", **values)
+    message = state.wording.render("observation", code="context_budget_exceeded", **values)
+    state.talk.replace(place, envelope("context_budget_exceeded", message=message))
+    state.ledger, state.unread = ledger, None
+
+
+def _ask_if_affordable(state: State) -> Asking:
+    verdict = budget.afford_final(context=state.talk.context, spent=state.spent, limits=state.limits)
+    if isinstance(verdict, Refused):
+        return _unasked(verdict.code, state.elapsed_ms)
+    if state.elapsed_ms >= state.deadlines.run_ms:
+        return _unasked("time", state.elapsed_ms)
+    return (yield from ask(state, final=True))
+
+
+def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms: int) -> Asking:
+    context = state.talk.context
+    event = yield AskModel(
+        turn=state.turn,
+        attempt=attempt,
+        final=final,
+        messages=state.talk.messages(),
+        input_tokens=context.tokens,
+        anchored=context.real,
+        max_output_tokens=budget.reply_room(state.limits),
+        wait_ms=wait_ms,
+        until_ms=until_ms,
+    )
+    assert isinstance(event, Replied | AskFailed)
+    state.elapsed_ms = event.elapsed_ms
+    if isinstance(event, AskFailed):
+        received = state.count(event.partial_text)
+        state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
+        return event
+    state.unread = None
+    if event.metered:
+        received = state.count(event.text)
+        state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=event.usage)
+        state.talk.sent(event.usage)
+        if event.usage is not None and not budget.believable(context, event.usage):
+            state.limit("provider_cut_prompt", told=event.usage.input_tokens, expected=context.tokens)
+    return event
+
+
+def _unasked(code: str, elapsed_ms: int) -> AskFailed:
+    return AskFailed(
+        code=code,
+        message="nothing is left for a final answer",
+        retryable=False,
+        retry_after_s=None,
+        partial_text="",
+        elapsed_ms=elapsed_ms,
+    )

@@ -1,0 +1,139 @@
+"""What a run may still spend, and how large its next call would be. Pure.
+
+All figures are chat tokens by the run's own tokenizer unless the provider gave its own; embedding tokens are kept apart.
+Source: spec/05 "Budgets".
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from shared.llm.port import ChatUsage
+from shared.types.runs import Limits, Usage
+
+MESSAGE_TOKENS = 5  # what chat templates put around one message
+CLOSING_TOKENS = 700  # a refused observation and the request for the final answer, in either language (tested)
+MIN_REPLY_TOKENS = 64  # below this no decision can be expected
+
+LimitCode = Literal["context_budget_exceeded", "request_budget_exceeded"]
+
+
+class Admitted(Struct, frozen=True, kw_only=True):
+    tokens: int
+
+
+class Refused(Struct, frozen=True, kw_only=True):
+    """`room`: what would have fitted, >= 0. `limit`: the limit that refuses."""
+
+    code: LimitCode
+    tokens: int
+    room: int
+    limit: int
+
+
+Verdict: TypeAlias = Admitted | Refused
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """Size of the conversation as the next call would send it.
+
+    `anchored`: the messages of the last call, by the provider's own count if `real`. `added`: our count of those added since.
+    """
+
+    anchored: int = 0
+    added: int = 0
+    real: bool = False
+
+    @property
+    def tokens(self) -> int:
+        return self.anchored + self.added
+
+
+def reply_room(limits: Limits) -> int:
+    """Output tokens asked of each call: an answer must fit into the reserve together with the request for it."""
+    return max(limits.finalization_reserve_tokens - CLOSING_TOKENS, MIN_REPLY_TOKENS)
+
+
+def grown(context: Context, tokens: int) -> Context:
+    return replace(context, added=context.added + tokens)
+
+
+def anchored(context: Context, usage: ChatUsage | None) -> Context:
+    """After a call: what was sent is now known by the provider's count, if that count can be believed."""
+    if usage is None or not believable(context, usage):
+        return Context(anchored=context.tokens, added=0, real=False)
+    return Context(anchored=usage.input_tokens, added=0, real=True)
+
+
+def believable(context: Context, usage: ChatUsage) -> bool:
+    """False for a prompt that did not grow though something was added: some servers cut long prompts silently."""
+    if usage.input_tokens <= 0:
+        return False
+    return not context.real or context.added == 0 or usage.input_tokens > context.anchored
+
+
+def charged(spent: Usage, *, sent_tokens: int, reply_tokens: int, usage: ChatUsage | None) -> Usage:
+    """Book one real model call, failed ones included; what the provider did not tell is estimated, never 0.
+
+    sent_tokens, reply_tokens: our estimates of both directions.
+    """
+    sent = usage.input_tokens if usage and usage.input_tokens > 0 else None
+    received = usage.output_tokens if usage and (usage.output_tokens > 0 or reply_tokens == 0) else None
+    return replace(
+        spent,
+        chat_input_tokens=spent.chat_input_tokens + (sent_tokens if sent is None else sent),
+        chat_output_tokens=spent.chat_output_tokens + (reply_tokens if received is None else received),
+        reasoning_tokens=spent.reasoning_tokens + (usage.reasoning_tokens if usage else 0),
+        model_calls=spent.model_calls + 1,
+        estimated=spent.estimated or sent is None or received is None,
+    )
+
+
+def admit(tokens: int, *, context: Context, spent: Usage, limits: Limits) -> Verdict:
+    """Decide whether one whole observation may enter the context.
+
+    `tokens` counts the exact text that would be sent; `context` is the conversation without it. It must fit into one
+    call beside the reserve, and the run must still be able to pay for its final answer with it.
+    Source: spec/05 "Admission is done once, by the harness"; promise 4.
+    """
+    reserve = limits.finalization_reserve_tokens
+    room = limits.max_context_tokens - reserve - context.tokens
+    if tokens > room:
+        return _refused("context_budget_exceeded", tokens, room, limits.max_context_tokens)
+    room = limits.max_request_tokens - reserve - context.tokens - chat_tokens(spent)
+    if tokens > room:
+        return _refused("request_budget_exceeded", tokens, room, limits.max_request_tokens)
+    return Admitted(tokens=tokens)
+
+
+def afford_turn(*, context: Context, spent: Usage, limits: Limits) -> Verdict:
+    """Decide whether a planning call may be made: itself, and the final call that must remain possible after it."""
+    reserve = limits.finalization_reserve_tokens
+    room = limits.max_context_tokens - reserve
+    if context.tokens > room:
+        return _refused("context_budget_exceeded", context.tokens, room, limits.max_context_tokens)
+    needed = 2 * (context.tokens + reply_room(limits)) + reserve  # the reply is part of the final call's input
+    room = limits.max_request_tokens - chat_tokens(spent)
+    if needed > room:
+        return _refused("request_budget_exceeded", needed, room, limits.max_request_tokens)
+    return Admitted(tokens=context.tokens)
+
+
+def afford_final(*, context: Context, spent: Usage, limits: Limits) -> Verdict:
+    """Decide whether the last call may be made; the reserve is there for it."""
+    if context.tokens > limits.max_context_tokens:
+        return _refused("context_budget_exceeded", context.tokens, limits.max_context_tokens, limits.max_context_tokens)
+    needed = context.tokens + reply_room(limits)
+    room = limits.max_request_tokens - chat_tokens(spent)
+    if needed > room:
+        return _refused("request_budget_exceeded", needed, room, limits.max_request_tokens)
+    return Admitted(tokens=context.tokens)
+
+
+def chat_tokens(spent: Usage) -> int:
+    return spent.chat_input_tokens + spent.chat_output_tokens
+
+
+def _refused(code: LimitCode, tokens: int, room: int, limit: int) -> Refused:
+    return Refused(code=code, tokens=tokens, room=max(room, 0), limit=limit)

@@ -1,0 +1,158 @@
+"""The agent loop: decides, and does nothing itself.
+
+A generator of effects: the driver calls the model and the tools and sends back what happened. Every run of it ends in
+one Outcome: turns are bounded by the tool count, and two replies in a row without a usable action end the run.
+Source: spec/05.
+"""
+
+from collections.abc import Generator
+from typing import TypeAlias, assert_never, get_args
+
+from api.agent import brakes, budget
+from api.agent.acting import act
+from api.agent.asking import ask, ask_last, withdraw
+from api.agent.budget import LimitCode, Refused
+from api.agent.observation import HarnessStatus, envelope
+from api.agent.react import Decision, Ending, Finish, ProtocolError, ToolAction, parse, parse_final
+from api.agent.state import State
+from api.agent.steps import (
+    AskFailed,
+    Braked,
+    CountTokens,
+    Effect,
+    Event,
+    Misspoken,
+    Outcome,
+    Replied,
+    Start,
+    Wording,
+)
+from shared.types.events import Thought, TurnStarted
+
+LOOP_VERSION = "1"
+MISSPOKEN_IN_A_ROW = 2
+
+Steps: TypeAlias = Generator[Effect, Event | None, Outcome]
+Perhaps: TypeAlias = Generator[Effect, Event | None, Outcome | None]  # None: the run goes on
+_FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
+
+
+def run(start: Start, *, wording: Wording, count: CountTokens) -> Steps:
+    """Decide a whole run, from the opening messages to its outcome."""
+    state = State(start, wording=wording, count=count)
+    state.talk.say("system", start.system)
+    state.talk.say("user", start.task)
+    outcome: Outcome | None = None
+    while outcome is None:
+        closed = yield from _closed(state)
+        outcome = (yield from _turn(state)) if closed is None else (yield from _stop(state, closed))
+    return outcome
+
+
+def _closed(state: State) -> Generator[Effect, Event | None, str | None]:
+    """Why no further planning turn may begin, if so."""
+    brake = brakes.due(
+        tool_calls=state.spent.tool_calls, no_gain=state.no_gain, elapsed_ms=state.elapsed_ms, limits=state.limits
+    )
+    if brake is not None:
+        state.limit(brake)
+        yield Braked(kind=brake)
+        return brake
+    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
+    if not isinstance(verdict, Refused):
+        return None
+    state.limit(verdict.code, tool="", tokens=verdict.tokens, limit=verdict.limit, room=verdict.room)
+    return verdict.code
+
+
+def _stop(state: State, closed: str) -> Steps:
+    if state.turn == 0 and closed in get_args(LimitCode):
+        return state.broken(closed, "question, history and tools leave no room for one turn")
+    return (yield from _finalize(state, closed))
+
+
+def _turn(state: State) -> Perhaps:
+    state.turn += 1
+    yield TurnStarted(turn=state.turn, final=False)
+    reply = yield from ask(state, final=False)
+    if isinstance(reply, AskFailed):
+        return (yield from _after_failure(state, reply))
+    decision = parse(reply.text, tools=state.start.tools, cut=_is_cut(reply))
+    if decision.thought:
+        yield Thought(turn=state.turn, text=decision.thought)
+    if decision.kept:  # some providers refuse an empty message
+        state.talk.say("assistant", decision.kept)
+    return (yield from _decided(state, decision))
+
+
+def _decided(state: State, decision: Decision) -> Perhaps:
+    match decision:
+        case Finish():
+            return state.outcome(decision, reason=_FINISHED[decision.ending], closed=None)
+        case ProtocolError(problem=problem, detail=detail):
+            return (yield from _misspoke(state, Misspoken(problem=problem, detail=detail)))
+        case ToolAction(tool=tool) if tool not in state.start.tools:
+            return (yield from _misspoke(state, Misspoken(problem="tool_unavailable", detail=tool)))
+        case ToolAction():
+            state.misspoken = 0
+            refused = yield from act(state, decision)
+            return (yield from _finalize(state, refused)) if refused else None
+        case _:
+            assert_never(decision)
+
+
+def _misspoke(state: State, misspoken: Misspoken) -> Perhaps:
+    """Tell the model what was wrong; the second time in a row ends the run, with an answer if evidence is in hand."""
+    yield misspoken
+    state.misspoken += 1
+    message = state.wording.render(
+        "protocol_error",
+        problem=misspoken.problem,
+        detail=misspoken.detail,
+        tools=sorted(state.start.tools),
+        reply_tokens=budget.reply_room(state.limits),
+    )
+    status: HarnessStatus = "tool_unavailable" if misspoken.problem == "tool_unavailable" else "protocol_error"
+    state.talk.say("user", envelope(status, message=message))
+    if state.misspoken < MISSPOKEN_IN_A_ROW:
+        return None
+    if not state.ledger.blocks:
+        return state.broken("protocol_error", f"{MISSPOKEN_IN_A_ROW} replies in a row held no usable action")
+    state.limit("protocol_error")
+    return (yield from _finalize(state, "protocol_error"))
+
+
+def _after_failure(state: State, failure: AskFailed) -> Steps:
+    if failure.code == "time":
+        state.limit("brake_time")
+        yield Braked(kind="brake_time")
+        return (yield from _finalize(state, "brake_time"))
+    if failure.code == "provider_context_too_long" and state.unread is not None:
+        withdraw(state, *state.unread)
+        return (yield from _finalize(state, "context_budget_exceeded"))
+    return state.broken(failure.code, failure.message, retryable=failure.retryable)
+
+
+def _finalize(state: State, closed: str) -> Steps:
+    """The last turn: no tools, the best answer from what is in hand, or a stated end. `closed`: why."""
+    state.turn += 1
+    yield TurnStarted(turn=state.turn, final=True)
+    state.talk.say("user", state.wording.render("finalize", closed=closed, blocks=len(state.ledger.blocks)))
+    reply = yield from ask_last(state)
+    if isinstance(reply, AskFailed):
+        code = "brake_time" if reply.code == "time" else reply.code
+        return state.broken(code, reply.message, retryable=reply.retryable, closed=closed)
+    decision = parse_final(reply.text, tools=state.start.tools, cut=_is_cut(reply))
+    if decision.thought:
+        yield Thought(turn=state.turn, text=decision.thought)
+    if not isinstance(decision, Finish):
+        problem = decision.problem if isinstance(decision, ProtocolError) else "tool_unavailable"
+        yield Misspoken(problem=problem, detail="")
+        return state.broken("finalization_failed", f"the last reply held no answer ({problem})", closed=closed)
+    if decision.cut:
+        state.limit("answer_cut")
+    return state.outcome(decision, reason=closed, closed=closed)
+
+
+def _is_cut(reply: Replied) -> bool:
+    return reply.finish_reason == "length"

@@ -1,0 +1,44 @@
+"""The envelope in which the harness answers an action: the very text that is counted, sent and stored."""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+HarnessStatus = Literal[
+    "ok",  # dispatched, not successful: the payload must be read
+    "protocol_error",
+    "tool_unavailable",
+    "context_budget_exceeded",
+    "request_budget_exceeded",
+    "harness_internal_error",
+]
+
+
+class Envelope(Struct, frozen=True, kw_only=True):
+    """`payload`: the tool's own bytes, never re-encoded. `message`: what the harness adds, in the run's language."""
+
+    harness_status: HarnessStatus
+    tool: str | None
+    payload: msgspec.Raw
+    message: str
+
+
+NOTHING = b"null"
+
+
+def envelope(status: HarnessStatus, *, tool: str | None = None, payload: bytes = NOTHING, message: str = "") -> str:
+    """Canonical JSON: fields in this order, UTF-8, no blanks.
+
+    payload: canonical JSON from a tool. message: free of lone surrogates.
+    """
+    made = Envelope(harness_status=status, tool=tool, payload=msgspec.Raw(payload), message=message)
+    return msgspec.json.encode(made).decode()
+
+
+def opened(text: str) -> Envelope | None:
+    """The envelope that a message holds, None if it holds something else."""
+    try:
+        return msgspec.json.decode(text, type=Envelope)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,290 @@
+"""The `react` protocol: from a model's text to exactly one decision. Pure, and never raises.
+
+    Thought: ...
+    Action: search_blocks[{"query": "..."}]
+
+or one of the three endings `Action: Finish[answer]`, `Action: Refuse[reason]`, `Action: Clarify[question]`.
+Strict about meaning, tolerant about form: see tests/unit/agent/malformed.py for what real models write.
+"""
+
+import re
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from api.agent.arguments import Unreadable, read_object, starts_object
+
+Ending = Literal["answer", "refusal", "clarification"]
+Problem = Literal[
+    "empty",  # nothing but white space
+    "thinking_only",  # hidden reasoning that never came to a decision
+    "no_action",
+    "several_actions",
+    "no_brackets",  # an action's name without [...]
+    "not_an_object",  # arguments that are no JSON object
+    "bad_json",
+    "cut",  # the output limit came before the action's end
+    "empty_answer",
+]
+
+
+class ToolAction(Struct, frozen=True, kw_only=True):
+    """`tool`: as the model wrote it, maybe unknown. `kept`: the reply up to the action's end, as it goes into the history."""
+
+    thought: str
+    tool: str
+    arguments: dict[str, object]
+    kept: str
+
+
+class Finish(Struct, frozen=True, kw_only=True):
+    """`cut`: the output limit came before the closing bracket."""
+
+    thought: str
+    ending: Ending
+    text: str
+    kept: str
+    cut: bool = False
+
+
+class ProtocolError(Struct, frozen=True, kw_only=True):
+    """`detail`: what exactly, for the model; may be empty."""
+
+    thought: str
+    problem: Problem
+    detail: str
+    kept: str
+
+
+Decision: TypeAlias = ToolAction | Finish | ProtocolError
+
+_ENDINGS: dict[str, Ending] = {"finish": "answer", "refuse": "refusal", "clarify": "clarification"}
+_CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}
+_OPENERS = {"]": "[［", "］": "[［", ")": "(（", "）": "(（", "】": "【"}
+_MARKUP = r"[ \t>*_#`\-]*+"  # possessive throughout: no reply makes a pattern quadratic
+_ACTION_WORDS = "action|行动|动作|操作"
+_THOUGHT_WORDS = "thought|思考|想法"
+_OBSERVATION_WORDS = "observation|观察结果|观察|观测"
+_COLON = r"[ \t]*+\d*+[ \t*_]*+[:：][ \t*_]*+"
+
+
+def _label(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?im)^{_MARKUP}(?:{words}){_COLON}")
+
+
+_ACTION = _label(_ACTION_WORDS)
+_THOUGHT = _label(_THOUGHT_WORDS)
+_OBSERVATION = _label(_OBSERVATION_WORDS)
+_PROTOCOL_FOLLOWS = re.compile(
+    rf"(?i)[\s*_`]*+(?:\Z|(?:{_OBSERVATION_WORDS}|{_THOUGHT_WORDS}|{_ACTION_WORDS}){_COLON})"
+)
+_FINAL_ANSWER = _label("final answer|最终答案|最终回答")
+_INPUT = re.compile(r"(?i)\s*[*_]*(?:action input|行动输入|参数)[ \t*_]*[:：][ \t*_]*")
+_CALLED = re.compile(r"[`*_\s]*([A-Za-z_][\w.]*)[`*_]*[ \t]*")
+_INLINE = re.compile(r"(?i)(?:\baction|行动)[ \t]*+[:：][ \t`*]*+(?=[A-Za-z_][\w.]*+[ \t]*+[\[［(（【{])")
+_FENCE = re.compile(r"\s*+```[\w-]*[ \t]*\n?")
+_CLOSING = re.compile(r"(?:\s*+[\]］)）】}｝])*+")
+_FENCE_LINE = re.compile(r"```[\w-]*[ \t]*")
+_THINK = re.compile(r"(?i)\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THINK_OPEN = re.compile(r"(?i)\A\s*<(?:think|thinking|reasoning)>")
+_THINK_CLOSE = re.compile(r"(?i)</(?:think|thinking|reasoning)>")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def parse(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
+    """Decide what a planning turn's reply means.
+
+    `tools`: known names, which are recognised even without their label. `cut`: the provider ended it at the output limit.
+    """
+    text = _visible(reply)
+    if text is None:
+        return ProtocolError(thought="", problem="thinking_only", detail="", kept="")
+    if not text.strip():
+        return ProtocolError(thought="", problem="empty", detail="", kept="")
+    found = _find_action(text, tools)
+    if found is None:
+        if final := _FINAL_ANSWER.search(text):
+            return _final_answer(text, final)
+        problem: Problem = "cut" if cut else "no_action"
+        return ProtocolError(thought=_thought(text), problem=problem, detail="", kept=text.strip())
+    label, start = found
+    thought = _thought(text[:label])
+    called = _CALLED.match(text, start)
+    if called is None:
+        return ProtocolError(thought=thought, problem="no_brackets", detail="", kept=text.strip())
+    ending = _ENDINGS.get(called[1].lower())
+    if ending is not None:
+        return _finish(text, called.end(), ending, thought=thought, tools=tools, cut=cut)
+    return _tool(text, called.end(), called[1], thought=thought, tools=tools, cut=cut)
+
+
+def parse_final(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
+    """The same for a turn without tools: here bare text is an answer, and a cut answer is one too, marked as such."""
+    decision = parse(reply, tools=tools, cut=False)
+    if isinstance(decision, Finish):
+        return Finish(
+            thought=decision.thought,
+            ending=decision.ending,
+            text=decision.text,
+            kept=decision.kept,
+            cut=cut and decision.cut,
+        )
+    if not isinstance(decision, ProtocolError) or decision.problem != "no_action" or _THOUGHT.search(decision.kept):
+        return decision
+    observed = _OBSERVATION.search(decision.kept)
+    bare = decision.kept[: observed.start()].strip() if observed else decision.kept
+    if not bare:
+        return decision
+    return Finish(thought="", ending="answer", text=bare, kept=bare, cut=cut)
+
+
+def _visible(reply: str) -> str | None:
+    """The reply without hidden reasoning and without a fence around all of it; None if the reasoning never ended."""
+    text = _SURROGATE.sub("\ufffd", reply)
+    text = _THINK.sub("", text, count=1)
+    if _THINK_OPEN.match(text):
+        return None
+    closed = _THINK_CLOSE.search(text)  # chat templates that open the tag themselves
+    action = _ACTION.search(text)
+    if closed and (action is None or closed.start() < action.start()):
+        text = text[closed.end() :]
+    lines = text.strip().split("\n")
+    fenced = len(lines) > 2 and _FENCE_LINE.fullmatch(lines[0]) and lines[-1].strip() == "```"
+    return "\n".join(lines[1:-1]) if fenced else text
+
+
+def _find_action(text: str, tools: frozenset[str]) -> tuple[int, int] | None:
+    """Where the first action's label and its name begin; self-made observations before it don't count."""
+    if label := _ACTION.search(text):
+        return label.start(), label.end()
+    if inline := _INLINE.search(text):
+        return inline.start(), inline.end()
+    if bare := _bare(tools).search(text):
+        return bare.start(), bare.start(1)
+    return None
+
+
+def _bare(tools: frozenset[str]) -> re.Pattern[str]:
+    names = "|".join(sorted(map(re.escape, {*tools, "Finish", "Refuse", "Clarify"})))
+    return re.compile(rf"(?m)^{_MARKUP}((?:{names})[`*_ \t]*[\[［(（【])")
+
+
+def _thought(before: str) -> str:
+    label = _THOUGHT.search(before)
+    text = (before[label.end() :] if label else before).strip()
+    start, newline, last = text.rpartition("\n")
+    return (start if _FENCE_LINE.fullmatch(last) else start + newline + last).strip()
+
+
+def _tool(text: str, at: int, name: str, *, thought: str, tools: frozenset[str], cut: bool) -> Decision:
+    def wrong(problem: Problem, detail: str = "") -> ProtocolError:
+        return ProtocolError(thought=thought, problem="cut" if cut else problem, detail=detail, kept=text.strip())
+
+    at = _past(_INPUT, text, at)
+    at = _past_blank(text, at)
+    opener = text[at : at + 1]
+    closers = _CLOSERS.get(opener, "]］")
+    bracketed = opener in _CLOSERS
+    if bracketed:
+        at += 1
+    at = _past_blank(text, _past(_FENCE, text, at))
+    if bracketed and text[at : at + 1] in tuple(closers):
+        arguments: dict[str, object] = {}
+    elif starts_object(text, at):
+        try:
+            read = read_object(text, at)
+        except Unreadable as error:
+            return wrong("bad_json", error.problem)
+        if read.unclosed and cut:
+            return wrong("cut")
+        arguments, at = read.value, read.end
+    else:
+        return wrong("not_an_object" if bracketed else "no_brackets", name)
+    for closing in (_FENCE, _CLOSING, _FENCE):
+        at = _past(closing, text, at)
+    if _more_actions(text[at:], tools):
+        return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
+    return ToolAction(thought=thought, tool=name, arguments=arguments, kept=text[:at].strip())
+
+
+def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozenset[str], cut: bool) -> Decision:
+    at = _past_blank(text, at)
+    if text[at : at + 1] not in _CLOSERS:
+        return ProtocolError(thought=thought, problem="no_brackets", detail="Finish", kept=text.strip())
+    start = at + 1
+    end = _closing(text, start, text[at])
+    unclosed = end is None
+    if end is None:
+        if cut:
+            return ProtocolError(thought=thought, problem="cut", detail="", kept=text.strip())
+        observed = _OBSERVATION.search(text, start)
+        end = observed.start() if observed else len(text)
+    if not unclosed and _more_actions(text[end + 1 :], tools):
+        return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
+    body = _unwrapped(text[start:end].strip())
+    kept = text[: end + (0 if unclosed else 1)].strip()
+    if not body:
+        return ProtocolError(thought=thought, problem="empty_answer", detail="", kept=kept)
+    return Finish(thought=thought, ending=ending, text=body, kept=kept, cut=unclosed)
+
+
+def _final_answer(text: str, label: re.Match[str]) -> Decision:
+    thought = _thought(text[: label.start()])
+    observed = _OBSERVATION.search(text, label.end())
+    end = observed.start() if observed else len(text)
+    body = text[label.end() : end].strip()
+    if not body:
+        return ProtocolError(thought=thought, problem="empty_answer", detail="", kept=text.strip())
+    return Finish(thought=thought, ending="answer", text=body, kept=text[:end].strip())
+
+
+def _closing(text: str, start: int, opener: str) -> int | None:
+    """The bracket that ends an answer: the balanced one if nothing but the protocol follows it, else the first such one."""
+    closers = _CLOSERS[opener]
+    openers = _OPENERS[closers[0]]
+    depth = 1
+    first_end: int | None = None
+    for at in range(start, len(text)):
+        if text[at] in openers:
+            depth += 1
+        elif text[at] in closers:
+            depth -= 1
+            ends = _PROTOCOL_FOLLOWS.match(text, at + 1) is not None
+            if ends and depth == 0:
+                return at
+            if ends and first_end is None:
+                first_end = at
+            depth = max(depth, 1)
+    return first_end
+
+
+def _unwrapped(body: str) -> str:
+    """`Finish[{"answer": "..."}]` means its one string."""
+    if not starts_object(body, 0):
+        return body
+    try:
+        read = read_object(body, 0)
+    except Unreadable:
+        return body
+    match list(read.value.items()):
+        case [("answer" | "text" | "content" | "reason" | "question" | "答案", str(value))] if read.end == len(body):
+            return value.strip()
+        case _:
+            return body
+
+
+def _more_actions(rest: str, tools: frozenset[str]) -> bool:
+    """A second action that isn't the consequence of a self-made observation."""
+    observed = _OBSERVATION.search(rest)
+    return _find_action(rest[: observed.start()] if observed else rest, tools) is not None
+
+
+def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _past_blank(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at

@@ -1,0 +1,78 @@
+"""What a run knows of itself between two decisions."""
+
+from msgspec.structs import replace
+
+from api.agent import brakes
+from api.agent.conversation import Conversation
+from api.agent.ledger import Ledger
+from api.agent.observation import HarnessStatus
+from api.agent.react import Finish
+from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
+from api.tools.contract import ToolResult
+from shared.types.events import ToolResulted
+from shared.types.runs import Limitation, Usage
+
+
+class State:
+    """Owned by one loop; the generators of loop.py, asking.py and acting.py change it in turn."""
+
+    def __init__(self, start: Start, *, wording: Wording, count: CountTokens) -> None:
+        self.start = start
+        self.limits = start.limits
+        self.deadlines = brakes.deadlines(start.limits)
+        self.wording = wording
+        self.count = count
+        self.talk = Conversation(count)
+        self.spent = Usage()
+        self.ledger = Ledger()
+        self.limitations: list[Limitation] = []
+        self.turn = 0
+        self.elapsed_ms = 0
+        self.no_gain = 0
+        self.misspoken = 0
+        self.remembered: dict[tuple[str, bytes], tuple[int, bool]] = {}  # call -> (turn, it showed blocks)
+        self.unread: tuple[int, Ledger] | None = None  # place of an observation not yet sent, and the ledger before it
+
+    def limit(self, code: str, **values: object) -> None:
+        text = self.wording.render("limitation", code=code, **values)
+        self.limitations.append(Limitation(code=code, text=text))
+
+    def count_tool_call(self) -> None:
+        self.spent = replace(self.spent, tool_calls=self.spent.tool_calls + 1)
+
+    def count_embedding(self, result: ToolResult) -> None:
+        self.spent = replace(self.spent, embedding_tokens=self.spent.embedding_tokens + result.embedding_tokens)
+
+    def resulted(
+        self,
+        tool: str,
+        status: HarnessStatus,
+        *,
+        tokens: int,
+        blocks: int,
+        admitted: bool = True,
+        error: str | None = None,
+    ) -> ToolResulted:
+        return ToolResulted(
+            turn=self.turn,
+            tool=tool,
+            harness_status=status,
+            admitted=admitted,
+            tokens=tokens,
+            blocks=blocks,
+            summary=self.wording.render("summary", status=status, blocks=blocks, tokens=tokens, error=error),
+        )
+
+    def outcome(self, ending: Finish | Broken, *, reason: str, closed: str | None) -> Outcome:
+        return Outcome(
+            ending=ending,
+            reason=reason,
+            closed=closed,
+            ledger=self.ledger,
+            spent=self.spent,
+            limitations=tuple(self.limitations),
+            turns=self.turn,
+        )
+
+    def broken(self, code: str, message: str, *, retryable: bool = False, closed: str | None = None) -> Outcome:
+        return self.outcome(Broken(code=code, message=message, retryable=retryable), reason=code, closed=closed)

@@ -1,0 +1,148 @@
+"""What the loop asks its driver to do, what it gets back, and how a run ends: the loop's whole vocabulary."""
+
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from api.agent.brakes import Brake
+from api.agent.budget import Verdict
+from api.agent.ledger import Ledger
+from api.agent.react import Finish, Problem
+from api.tools.contract import ToolResult
+from shared.ids import SnapshotId
+from shared.llm.port import ChatUsage, Message
+from shared.types.events import Thought, ToolCalled, ToolResulted, TurnStarted
+from shared.types.runs import Limitation, Limits, ToolName, Usage
+
+
+class Wording(Protocol):
+    """Every sentence of a run, from its prompt bundle and in its language. Deterministic."""
+
+    def render(self, template: str, **values: object) -> str: ...
+
+
+class CountTokens(Protocol):
+    def __call__(self, text: str) -> int: ...
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """`system`, `task`: rendered prompts. `tools`: names that may be called; fixed in code, no text can widen it."""
+
+    system: str
+    task: str
+    limits: Limits
+    tools: frozenset[ToolName]
+    snapshot_id: SnapshotId
+
+
+# --- effects: the loop to the driver
+
+
+class AskModel(Struct, frozen=True, kw_only=True):
+    """One real model call. Answered by Replied or AskFailed.
+
+    `input_tokens`: size of `messages` as the budget sees it, `anchored` on real usage or not. `wait_ms`: before a retry.
+    `until_ms`: since the run's start, when the call is cut off.
+    """
+
+    turn: int
+    attempt: int
+    final: bool
+    messages: tuple[Message, ...]
+    input_tokens: int
+    anchored: bool
+    max_output_tokens: int
+    wait_ms: int
+    until_ms: int
+
+
+class CallTool(Struct, frozen=True, kw_only=True):
+    """One logical tool call. Answered by Returned."""
+
+    turn: int
+    tool: str
+    arguments: dict[str, object]
+    until_ms: int
+
+
+class Admission(Struct, frozen=True, kw_only=True):
+    tool: str
+    verdict: Verdict
+    used: int  # context tokens before
+    limits: Limits
+
+
+class Braked(Struct, frozen=True, kw_only=True):
+    kind: Brake
+
+
+class Misspoken(Struct, frozen=True, kw_only=True):
+    problem: Problem | Literal["tool_unavailable"]
+    detail: str
+
+
+class Retried(Struct, frozen=True, kw_only=True):
+    code: str
+    wait_ms: int
+
+
+Note: TypeAlias = TurnStarted | Thought | ToolCalled | ToolResulted | Admission | Braked | Misspoken | Retried
+Effect: TypeAlias = AskModel | CallTool | Note  # a Note is answered by None
+
+
+# --- events: the driver to the loop
+
+
+class Replied(Struct, frozen=True, kw_only=True):
+    """`metered` False: no model was called (the extractive answerer). `elapsed_ms`: since the run's start, monotonic."""
+
+    text: str
+    usage: ChatUsage | None
+    finish_reason: str
+    metered: bool
+    elapsed_ms: int
+
+
+class AskFailed(Struct, frozen=True, kw_only=True):
+    """`code`: of an UpstreamError, or "time" when the run's clock cut the call off."""
+
+    code: str
+    message: str
+    retryable: bool
+    retry_after_s: float | None
+    partial_text: str
+    elapsed_ms: int
+
+
+class Returned(Struct, frozen=True, kw_only=True):
+    """`result` None: cut off by the run's clock. `at_ms`: UTC."""
+
+    result: ToolResult | None
+    at_ms: int
+    elapsed_ms: int
+
+
+Event: TypeAlias = Replied | AskFailed | Returned
+
+
+# --- the end
+
+
+class Broken(Struct, frozen=True, kw_only=True):
+    """No answer: why, as a code that deterministic texts exist for."""
+
+    code: str
+    message: str
+    retryable: bool
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """`reason`: "finished", "refused", "clarification", or the code of what closed the tools or broke the run."""
+
+    ending: Finish | Broken
+    reason: str
+    closed: str | None  # why the tools were closed before the model finished by itself
+    ledger: Ledger
+    spent: Usage
+    limitations: tuple[Limitation, ...]
+    turns: int
