@@ -1,0 +1,40 @@
+"""The `citebound` command: reads the arguments, runs one command, turns every ending into an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from scripts.citebound.arguments import parser
+from scripts.citebound.console import complain, print_json
+from scripts.citebound.failure import FAILED, INTERRUPTED, USAGE, CommandFailed
+from shared.errors import CiteboundError, SettingsError
+
+
+def main(argv: Sequence[str]) -> int:
+    """Exit code of the command; see failure.py and `citebound --help`."""
+    arguments = parser().parse_args(argv)
+    as_json = bool(getattr(arguments, "json", False))
+    try:
+        return int(arguments.run(arguments))
+    except CommandFailed as failed:
+        return _ended(failed.message, failed.remedy, code=failed.code, error=failed.error, as_json=as_json)
+    except CiteboundError as error:
+        code = USAGE if isinstance(error, SettingsError) else FAILED
+        return _ended(error.message, "", code=code, error=error.code, as_json=as_json)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _ended(message: str, remedy: str, *, code: int, error: str, as_json: bool) -> int:
+    if as_json:
+        print_json({"error": {"code": error, "message": message, "remedy": remedy}})
+    else:
+        complain(message, remedy)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

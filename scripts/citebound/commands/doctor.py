@@ -1,0 +1,90 @@
+"""`citebound doctor`: what is configured, what is missing, what is broken, and what to do; works when nothing runs."""
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from scripts.citebound.console import plain, print_json
+from scripts.citebound.doctor import machine
+from scripts.citebound.doctor.check import Check, State
+from scripts.citebound.doctor.configured import read_settings
+from scripts.citebound.failure import FAILED, OK
+from shared.layout import Layout
+from shared.settings_load import data_folder
+
+_MARKS: Final[dict[State, tuple[str, str]]] = {
+    "ok": ("✓", "green"),
+    "note": ("!", "yellow"),
+    "missing": ("–", "dim"),
+    "broken": ("✗", "red"),
+}
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    checks: list[Check] = []
+    for check in examine(os.environ, online=arguments.online):
+        checks.append(check)
+        if not arguments.json:
+            _print(check)
+    broken = [check for check in checks if check.state == "broken"]
+    if arguments.json:
+        print_json(checks)
+    else:
+        plain(f"{len(broken)} broken" if broken else "nothing is broken", "bold red" if broken else "bold green")
+    return FAILED if broken else OK
+
+
+def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
+    """Every check in the order a start needs them. Changes nothing in the data folder."""
+    from scripts.citebound.doctor import (
+        contents,
+    )  # engines and models: seconds of imports that no other command should pay
+
+    yield machine.python()
+    settings, described = read_settings(env)
+    yield from described
+    layout = Layout(root=Path(data_folder(env)))
+    yield from machine.folder(layout.root)
+    address, running = machine.instance(layout)
+    yield running
+    if settings is None:
+        return
+    if address is None:
+        yield machine.port(settings)
+    yield machine.broker_check(settings, layout, running=address is not None)
+    yield machine.qdrant(settings)
+    yield contents.embedder(settings, online=online)
+    yield contents.chat(settings, online=online)
+    snapshot_is_there = False
+    for check in contents.catalog(layout):
+        snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
+        yield check
+    if address is not None:
+        yield _ready(address)
+    elif snapshot_is_there:
+        yield contents.opens(settings, layout)
+
+
+def _ready(address: str) -> Check:
+    try:
+        reply = httpx.get(f"{address}/readyz", timeout=10, trust_env=False)
+    except httpx.TransportError as error:
+        return Check(
+            name="ready",
+            state="broken",
+            detail=f"{address} does not answer ({type(error).__name__})",
+            remedy="see api.log in the data folder's logs; the supervisor starts it again by itself",
+        )
+    state: State = "ok" if reply.is_success else "broken"
+    return Check(name="ready", state=state, detail=f"/readyz says {reply.status_code}: {reply.text[:300]}")
+
+
+def _print(check: Check) -> None:
+    mark, style = _MARKS[check.state]
+    plain(f"{mark} {check.name}: {check.detail}", style)
+    if check.remedy:
+        plain(f"    → {check.remedy}")

@@ -1,0 +1,113 @@
+"""`citebound trace RUN`: what a run did, as a tree: times, tokens, what was admitted or refused, and its manifest."""
+
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from rich.markup import escape
+from rich.tree import Tree
+
+from scripts.citebound.api import open_api
+from scripts.citebound.console import out, plain, print_json
+from scripts.citebound.failure import OK, USAGE, CommandFailed
+from shared.telemetry import names
+from shared.types.traces import Attributes, AttributeValue, SpanEvent, SpanNode, Trace
+
+_SHOWN: Final = (  # attribute, label; in the order shown
+    (names.TURN_NUMBER, "turn"),
+    (names.TURN_FINAL, "final"),
+    (names.ATTEMPT, "attempt"),
+    (names.RESPONSE_MODEL, "model"),
+    (names.TOOL_ARGUMENTS, "arguments"),
+    (names.CONTEXT_TOKENS, "context"),
+    (names.INPUT_TOKENS, "in"),
+    (names.OUTPUT_TOKENS, "out"),
+    (names.TOKENS_ESTIMATED, "estimated"),
+    (names.HARNESS_STATUS, "harness"),
+    (names.OBSERVATION_TOKENS, "observation"),
+    (names.OBSERVATION_ADMITTED, "admitted"),
+    (names.RESULT_BLOCKS, "blocks"),
+    (names.RETRIEVAL_PROFILE, "profile"),
+    (names.EMPTY_REASON, "empty"),
+    (names.EMBEDDING_TOKENS, "embedding tokens"),
+    (names.RUN_STATUS, "status"),
+    (names.TERMINATION, "reason"),
+    (names.ERROR_TYPE, "error"),
+)
+_LONGEST = 160  # characters of one value
+
+
+def trace(arguments: argparse.Namespace) -> int:
+    found = _read(arguments)
+    if arguments.json:
+        print_json(found)
+        return OK
+    for root in found.spans:
+        out.print(as_tree(root))
+    for line in manifest_lines(found.spans):
+        plain(line, "dim")
+    if found.partial:
+        plain(
+            f"partial: {found.lost_spans} spans and {found.lost_artifacts} contents were not kept, or are not written yet",
+            "yellow",
+        )
+    return OK
+
+
+def as_tree(span: SpanNode) -> Tree:
+    tree = Tree(escape(span_line(span)), style="red" if span.status == "error" else "")
+    for line in event_lines(span.events):
+        tree.add(escape(line), style="yellow" if line.startswith(("brake", "protocol_error", "retry")) else "dim")
+    for child in span.children:
+        tree.children.append(as_tree(child))
+    return tree
+
+
+def span_line(span: SpanNode) -> str:
+    """name, milliseconds, and the attributes that explain it."""
+    told = [f"{label}={_value(span.attributes[key])}" for key, label in _SHOWN if key in span.attributes]
+    problem = [f"! {span.status_message}"] if span.status_message else []
+    return "  ".join([span.name, f"{(span.end_ns - span.start_ns) / 1e6:.1f} ms", *told, *problem])
+
+
+def event_lines(events: Iterable[SpanEvent]) -> Iterator[str]:
+    for event in events:
+        yield f"{event.name}  {_pairs(event.attributes)}".rstrip()
+
+
+def manifest_lines(roots: Iterable[SpanNode]) -> Iterator[str]:
+    for root in roots:
+        manifest = root.attributes.get(names.MANIFEST)
+        if isinstance(manifest, str):
+            yield "manifest"
+            for key, value in msgspec.json.decode(manifest, type=dict[str, object]).items():
+                yield f"  {key}: {value}"
+
+
+def _pairs(attributes: Attributes) -> str:
+    return " ".join(f"{key.removeprefix('citebound.')}={_value(value)}" for key, value in attributes.items())
+
+
+def _value(value: AttributeValue) -> str:
+    text = "yes" if value is True else "no" if value is False else str(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _read(arguments: argparse.Namespace) -> Trace:
+    if (arguments.file is None) == (arguments.run_id is None):
+        raise CommandFailed(
+            "name a run or a file", remedy="citebound trace RUN, or --file FILE", code=USAGE, error="usage"
+        )
+    if arguments.file is None:
+        return open_api(arguments.url).get(f"/api/runs/{arguments.run_id}/trace", Trace)
+    try:
+        return msgspec.json.decode(Path(arguments.file).read_bytes(), type=Trace)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CommandFailed(
+            f"{arguments.file} can't be read as a trace: {error}",
+            remedy="save one with: citebound trace RUN --json > FILE",
+            code=USAGE,
+            error="usage",
+        ) from error

@@ -1,0 +1,141 @@
+"""What the product needs to answer: catalog, active snapshot, embedder, chat model."""
+
+import asyncio
+from collections.abc import Iterator
+
+from shared.llm.open import open_chat
+from shared.vectors.open import open_vectors
+
+from api.retrieval.library import Library
+from scripts.citebound.doctor.check import Check
+from shared.access import OWNER
+from shared.catalog.db import open_database
+from shared.catalog.imports import list_imports
+from shared.catalog.snapshots import active_snapshot_id, get_snapshot
+from shared.clock import now_ms
+from shared.embeddings.open import open_embedder
+from shared.errors import CiteboundError
+from shared.layout import Layout
+from shared.llm.port import ChatRequest, Message
+from shared.settings import Settings
+
+
+def catalog(layout: Layout) -> Iterator[Check]:
+    """Imports that need a person, and the active snapshot's own words. Reads only."""
+    if not layout.catalog.exists():
+        yield Check(
+            name="catalog", state="missing", detail="nothing imported yet", remedy="./scripts/run import FOLDER"
+        )
+        return
+    db = open_database(layout.catalog)
+    try:
+        for one in list_imports(db, limit=20, now_ms=now_ms()):
+            if one.state in ("failed", "paused"):
+                reason = one.failure_reason or one.pause_reason or "paused by a person"
+                yield Check(
+                    name="import",
+                    state="note",
+                    detail=f"{one.import_id} {one.state}: {reason}",
+                    remedy=f"./scripts/run {'resume' if one.state == 'paused' else 'retry'} {one.import_id}",
+                )
+        active = active_snapshot_id(db)
+        if active is None:
+            yield Check(
+                name="snapshot", state="missing", detail="none published yet", remedy="./scripts/run import FOLDER"
+            )
+            return
+        snapshot = get_snapshot(db, active)
+        failed = len(snapshot.failed_documents)
+        yield Check(
+            name="snapshot",
+            state="note" if failed else "ok",
+            detail=f"{active}: {snapshot.documents} documents, {snapshot.blocks} blocks"
+            + (f", {failed} documents failed" if failed else ""),
+            remedy="./scripts/run snapshots lists them" if failed else "",
+        )
+    finally:
+        db.close()
+
+
+def opens(settings: Settings, layout: Layout) -> Check:
+    """Open and verify the active snapshot as the API would."""
+
+    async def pin() -> str:
+        library = Library(
+            layout=layout,
+            vectors=open_vectors(settings.qdrant, layout.collections),
+            embedder=open_embedder(settings.embedding, threads=1),
+        )
+        try:
+            async with await library.pin(None, OWNER) as pinned:
+                return pinned.snapshot.snapshot_id
+        finally:
+            await library.close()
+
+    try:
+        snapshot = asyncio.run(pin())
+    except CiteboundError as error:
+        return Check(
+            name="collection",
+            state="broken",
+            detail=f"the active snapshot can't be opened: {error.message} ({error.code})",
+            remedy="activate an older one (./scripts/run snapshots), or import again",
+        )
+    return Check(name="collection", state="ok", detail=f"{snapshot} opens and is what its manifest says")
+
+
+def embedder(settings: Settings, *, online: bool) -> Check:
+    """Whether one short text can be embedded; a provider is only called with `online`."""
+    remote = settings.embedding.provider == "openai"
+    if remote and not online:
+        return Check(
+            name="embeddings", state="note", detail=f"{settings.embedding.model} not called", remedy="--online calls it"
+        )
+    try:
+        model = open_embedder(settings.embedding, threads=1)
+        try:
+            model.embed_passages(["试一试 test"])
+            return Check(name="embeddings", state="ok", detail=f"{model.version}, {model.dimensions} dimensions")
+        finally:
+            model.close()
+    except CiteboundError as error:
+        return Check(
+            name="embeddings",
+            state="broken",
+            detail=f"{error.message} ({error.code})",
+            remedy="correct CITEBOUND_EMBEDDING_*" if remote else "install again: remove .venv, then ./scripts/run",
+        )
+
+
+def chat(settings: Settings, *, online: bool) -> Check:
+    """Whether the configured model answers; only called with `online`."""
+    if settings.chat.base_url is None:
+        return Check(
+            name="chat model",
+            state="note",
+            detail="none: answers are quotations (extractive)",
+            remedy="set CITEBOUND_CHAT_BASE_URL, CITEBOUND_CHAT_MODEL and CITEBOUND_CHAT_API_KEY",
+        )
+    if not online:
+        return Check(
+            name="chat model", state="note", detail=f"{settings.chat.model} not called", remedy="--online calls it"
+        )
+
+    async def greet() -> str:
+        model = open_chat(settings.chat)
+        assert model is not None
+        try:
+            request = ChatRequest(messages=(Message(role="user", content="Reply with: ok"),), max_output_tokens=16)
+            return (await model.reply(request)).model
+        finally:
+            await model.close()
+
+    try:
+        return Check(name="chat model", state="ok", detail=f"{asyncio.run(greet())} answers")
+    except CiteboundError as error:
+        return Check(
+            name="chat model",
+            state="broken",
+            detail=f"{error.message} ({error.code})",
+            remedy="correct CITEBOUND_CHAT_BASE_URL, _MODEL or _API_KEY",
+        )
