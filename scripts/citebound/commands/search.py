@@ -9,7 +9,7 @@ from msgspec import Struct
 from scripts.citebound.api import Api, open_api
 from scripts.citebound.commands.ask import place
 from scripts.citebound.console import note, out, plain, print_json, words
-from scripts.citebound.failure import FAILED, OK, USAGE, CommandFailed
+from scripts.citebound.failure import OK
 from shared.ids import BlockId
 
 
@@ -27,17 +27,17 @@ class Found(Struct, frozen=True, kw_only=True):
     count: int = 0
 
 
-class Trouble(Struct, frozen=True, kw_only=True):
-    code: str
-    message: str
-
-
 class Payload(Struct, frozen=True, kw_only=True):
     blocks: tuple[Found, ...] = ()
-    empty_reason: str | None = None
     total: int = 0
     total_count: int = 0
-    error: Trouble | None = None
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """POST /api/tools/{name}"""
+
+    empty_reason: str | None
+    payload: Payload
 
 
 def search(arguments: argparse.Namespace) -> int:
@@ -73,20 +73,17 @@ def scan(arguments: argparse.Namespace) -> int:
 
 
 def _call(api: Api, tool: str, given: dict[str, Any], arguments: argparse.Namespace) -> Payload | None:
-    """The payload to show; None when it was printed as JSON. Raises: CommandFailed for the tool's own errors."""
+    """The payload to show; None when the reply was printed as JSON."""
     if arguments.doc:
         given["doc_ids"] = arguments.doc
     raw = api.post(f"/api/tools/{tool}", given, msgspec.Raw)
-    payload = msgspec.json.decode(raw, type=Payload)
-    if payload.error is not None:
-        code = USAGE if payload.error.code in ("invalid_argument", "scope_not_found") else FAILED
-        raise CommandFailed(f"{payload.error.message} ({payload.error.code})", code=code, error=payload.error.code)
     if arguments.json:
         print_json(raw)
         return None
-    if not payload.blocks:
-        note(words(f"nothing found ({payload.empty_reason})", f"没有找到（{payload.empty_reason}）"))
-    return payload
+    reply = msgspec.json.decode(raw, type=Reply)
+    if reply.empty_reason is not None:
+        note(words(f"nothing found ({reply.empty_reason})", f"没有找到（{reply.empty_reason}）"))
+    return reply.payload
 
 
 def _print_place(lead: str, found: Found) -> None:

@@ -17,7 +17,7 @@ from shared.types.snapshots import Snapshot
 class Snapshots(Struct, frozen=True, kw_only=True):
     """GET /api/snapshots"""
 
-    active_snapshot_id: SnapshotId | None
+    active: SnapshotId | None
     snapshots: tuple[Snapshot, ...]  # newest first
 
 
@@ -29,7 +29,7 @@ def snapshots(arguments: argparse.Namespace) -> int:
     if not found.snapshots:
         note(words("no snapshots yet", "还没有快照"))
     for one in found.snapshots:
-        mark = "*" if one.snapshot_id == found.active_snapshot_id else " "
+        mark = "*" if one.snapshot_id == found.active else " "
         at = datetime.fromtimestamp(one.created_at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
         plain(f"{mark} {one.snapshot_id}  {one.state:<13}  {at}  {one.documents} documents  {one.blocks} blocks")
         if one.failure:

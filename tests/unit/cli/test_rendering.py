@@ -1,0 +1,228 @@
+"""What people are shown, and the exit codes that scripts go by."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from scripts.citebound.__main__ import main
+from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, show_step
+from scripts.citebound.commands.imports import exit_code
+from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line
+from scripts.citebound.console import size
+from scripts.citebound.doctor.configured import MASK, read_settings, shown
+from scripts.citebound.failure import CommandFailed
+from shared.ids import ImportId, RunId, SnapshotId
+from shared.telemetry import names
+from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
+from shared.types.imports import Import, Progress
+from shared.types.runs import Answer, Status, Usage
+from shared.types.snapshots import FailedDocument
+from shared.types.traces import SpanEvent, SpanNode
+
+RUN = RunId("run_01")
+
+
+def an_answer(status: Status = "complete") -> Answer:
+    return Answer(
+        run_id=RUN,
+        status=status,
+        text="退货率是 2.4 %。[1]",
+        citations=(),
+        limitations=(),
+        termination_reason="finished",
+        extractive=True,
+        usage=Usage(),
+        snapshot_id=SnapshotId("snap_01"),
+        snapshot=None,
+        manifest=None,
+        question="退货率是多少？",
+        started_at_ms=0,
+        duration_ms=1200,
+    )
+
+
+def wire(*events: RunEvent) -> list[str]:
+    return [msgspec.json.encode(event).decode() for event in events]
+
+
+def test_a_streams_answer_is_the_one_of_its_last_event() -> None:
+    shown: list[RunEvent] = []
+    started = RunStarted(run_id=RUN, snapshot_id=SnapshotId("snap_01"))
+    events = (started, AnswerDelta(text="退货率"), RunCompleted(answer=an_answer()))
+    assert follow(wire(*events), show_step=shown.append) == an_answer()
+    assert tuple(shown) == events
+
+
+def test_a_failed_run_still_gives_the_answer_it_has() -> None:
+    failed = RunFailed(run_id=RUN, code="provider_timeout", message="…", retryable=True, answer=an_answer("failed"))
+    assert follow(wire(failed), show_step=ignore).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("events", "code"),
+    [
+        (wire(RunFailed(run_id=RUN, code="provider_auth", message="key", retryable=False)), "provider_auth"),
+        (wire(AnswerDelta(text="退")), "interrupted"),
+        ([], "interrupted"),
+    ],
+)
+def test_a_stream_without_an_answer_is_a_failure_with_its_code(events: list[str], code: str) -> None:
+    with pytest.raises(CommandFailed) as caught:
+        follow(events, show_step=ignore)
+    assert caught.value.error == code
+
+
+def test_brackets_in_what_a_tool_was_asked_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    show_step(ToolCalled(turn=1, tool="scan_term", arguments='{"term":"[bold]错误[/bold]"}'))
+    assert '{"term":"[bold]错误[/bold]"}' in capsys.readouterr().err
+
+
+def test_exit_codes_of_answers() -> None:
+    assert EXIT_CODES == {"complete": 0, "partial": 3, "refused": 4, "clarification": 4, "failed": 1}
+
+
+def an_import(state: Any, failed: tuple[FailedDocument, ...] = ()) -> Import:
+    progress = Progress(
+        total=2,
+        by_state={"indexed": 2 - len(failed), "failed": len(failed)},
+        blocks=3,
+        blocks_embedded=3,
+        tokens=100,
+        provider_tokens=0,
+        elapsed_ms=10,
+        blocks_per_s=1.0,
+        remaining_s=None,
+    )
+    return Import(
+        import_id=ImportId("imp_01"),
+        state=state,
+        mode="add",
+        stage=None,
+        base_snapshot_id=None,
+        snapshot_id=None,
+        pause_reason=None,
+        failure_code=None,
+        failure_reason=None,
+        created_at_ms=0,
+        updated_at_ms=0,
+        finished_at_ms=None,
+        progress=progress,
+        failed_documents=failed,
+    )
+
+
+BROKEN = FailedDocument(
+    source_label="论文", key="坏.pdf", stage="parse", code="corrupt", reason="…", attempts=1, retryable=False
+)
+
+
+@pytest.mark.parametrize(
+    ("finished", "code"),
+    [
+        (an_import("completed"), 0),
+        (an_import("completed", (BROKEN,)), 3),
+        (an_import("failed"), 1),
+        (an_import("cancelled"), 1),
+        (an_import("paused"), 1),
+    ],
+)
+def test_exit_codes_of_imports(finished: Import, code: int) -> None:
+    assert exit_code(finished) == code
+
+
+@pytest.mark.parametrize(
+    ("section_path", "page_first", "page_last", "line"),
+    [
+        ("/", None, None, "手册"),
+        ("第一章 › 1.2 安装", 3, 3, "手册 › 第一章 › 1.2 安装, p. 3"),
+        ("第一章", 3, 4, "手册 › 第一章, pp. 3–4"),
+    ],
+)
+def test_a_place_is_one_line(section_path: str, page_first: int | None, page_last: int | None, line: str) -> None:
+    assert place(title="手册", section_path=section_path, page_first=page_first, page_last=page_last) == line
+
+
+def a_span(**attributes: Any) -> SpanNode:
+    return SpanNode(
+        trace_id="t",
+        span_id="s",
+        parent_id=None,
+        name="execute_tool search_blocks",
+        start_ns=1_000_000,
+        end_ns=3_500_000,
+        status="unset",
+        status_message=None,
+        attributes={names.TOOL_ARGUMENTS: '{"query":"退货率"}', **attributes},
+        events=(),
+    )
+
+
+def test_a_spans_line_says_how_long_it_took_what_it_was_asked_and_whether_it_was_admitted() -> None:
+    span = a_span(**{names.OBSERVATION_TOKENS: 812, names.OBSERVATION_ADMITTED: False})
+    assert span_line(span) == (
+        'execute_tool search_blocks  2.5 ms  arguments={"query":"退货率"}  observation=812  admitted=no'
+    )
+
+
+def test_admission_is_shown_with_its_numbers() -> None:
+    event = SpanEvent(name="admission", at_ns=0, attributes={"tokens": 812, "limit": 1000, "admitted": True})
+    assert list(event_lines([event])) == ["admission  tokens=812 limit=1000 admitted=yes"]
+
+
+def test_the_manifest_is_shown_key_by_key() -> None:
+    root = a_span(**{names.MANIFEST: '{"model":"extractive","protocol":"react"}'})
+    assert list(manifest_lines([root])) == ["manifest", "  model: extractive", "  protocol: react"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (["search", "退货率", "--json"], 5, "unreachable"),
+        (["search", "x", "--json", "--url", "localhost:1"], 2, "usage"),
+        (["search", "x", "--json", "--url", "http://127.0.0.1:9"], 5, "unreachable"),
+        (["block", "不是", "--json"], 2, "invalid_argument"),
+        (["trace", "--json"], 2, "usage"),
+        (["smoke", "--docs", "/没有", "--question", "?", "--json"], 2, "usage"),
+    ],
+)
+def test_what_cannot_be_done_ends_with_a_code_and_a_remedy(
+    arguments: list[str],
+    code: int,
+    error: str,
+    capsys: pytest.CaptureFixture[str],
+    own_folder: Callable[[str], None],
+) -> None:
+    own_folder("")
+    assert main(arguments) == code
+    told = json.loads(capsys.readouterr().out)["error"]
+    assert told["code"] == error
+    assert told["remedy"]
+
+
+def test_a_wrong_setting_is_told_with_exit_code_2(
+    capsys: pytest.CaptureFixture[str], own_folder: Callable[[str], None]
+) -> None:
+    own_folder("[chat]\nmodle = '通义'\n")
+    assert main(["imports", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "invalid_settings"
+
+
+def test_doctor_shows_what_is_set_and_hides_secrets() -> None:
+    env = {
+        "CITEBOUND_API_API_KEY": "sk-geheim-1",
+        "CITEBOUND_BROKER_URL": "redis://user:sk-geheim-2@127.0.0.1:6379/0",
+        "CITEBOUND_CHAT_EXTRA_BODY": '{"token": "sk-geheim-3"}',
+    }
+    _, checks = read_settings(env)
+    text = "\n".join(check.detail for check in checks)
+    assert "sk-geheim" not in text
+    assert f"api.api_key = {MASK}" in text
+    assert "redis://***@127.0.0.1:6379/0" in text
+    assert shown("chat.model", "通义", secret=False) == "chat.model = 通义"
+
+
+def test_sizes_are_for_people() -> None:
+    assert [size(0), size(1023), size(1536), size(3 * 1024**3)] == ["0 B", "1023 B", "1.5 KiB", "3.0 GiB"]
