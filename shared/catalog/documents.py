@@ -1,0 +1,170 @@
+"""Documents, their immutable versions with sections and blocks, and the parse stage's checkpoints."""
+
+import hashlib
+from collections.abc import Iterator
+
+import msgspec
+from sqlite_utils import Database
+
+from shared.catalog.db import writing
+from shared.catalog.rows import Row, from_json, one, rows, to_json
+from shared.errors import Conflict
+from shared.ids import DocId, SourceId, doc_id
+from shared.text.fold import fold
+from shared.types.documents import Block, DocumentContent, DocumentVersion, Section
+
+_VERSION = ", ".join(DocumentVersion.__struct_fields__)
+_SECTION = ", ".join(Section.__struct_fields__)
+_BLOCK = (
+    "blocks.block_id, blocks.doc_id, blocks.version, blocks.block_index, blocks.section_ordinal, sections.path as section_path,"
+    " blocks.text, blocks.table_header, blocks.page_first, blocks.page_last, blocks.span_start, blocks.span_end, blocks.tokens,"
+    " blocks.sha256, blocks.flags"
+)
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def ensure_document(db: Database, source_id: SourceId, key: str, *, now_ms: int) -> DocId:
+    """The document of that key in that source; a new one gets an id of its own.
+
+    Ids have 40 bits: where two documents meet, the later one takes the next salt.
+    """
+    with writing(db) as connection:
+        row = one(
+            db, "select doc_id from documents where source_id = :source and key = :key", source=source_id, key=key
+        )
+        if row is not None:
+            return DocId(row["doc_id"])
+        salt = 0
+        while one(db, "select 1 from documents where doc_id = :id", id=doc_id(source_id, key, salt=salt)) is not None:
+            salt += 1
+        made = doc_id(source_id, key, salt=salt)
+        connection.execute(
+            "insert into documents (doc_id, source_id, key, created_at_ms) values (:id, :source, :key, :now)",
+            {"id": made, "source": source_id, "key": key, "now": now_ms},
+        )
+    return made
+
+
+def find_version(db: Database, doc: DocId, *, original_sha256: str, lineage: str) -> DocumentVersion | None:
+    """The newest version that was made of exactly these bytes in exactly this way."""
+    row = one(
+        db,
+        f"select {_VERSION} from document_versions where doc_id = :doc and original_sha256 = :sha and lineage = :lineage"
+        " order by version desc limit 1",
+        doc=doc,
+        sha=original_sha256,
+        lineage=lineage,
+    )
+    return None if row is None else msgspec.convert(row, DocumentVersion)
+
+
+def next_version(db: Database, doc: DocId) -> int:
+    """The number that `add_version` will take, unless somebody else is quicker."""
+    row = one(db, "select last_version from documents where doc_id = :doc", doc=doc)
+    assert row is not None
+    return int(row["last_version"]) + 1
+
+
+def add_version(db: Database, version: DocumentVersion, content: DocumentContent) -> None:
+    """Store a version with all its sections and blocks, or nothing of it.
+
+    Raises: Conflict when the number is taken: ask for the next one and chunk again, block ids hold the number.
+    """
+    block_rows = [_block_row(block) for block in content.blocks]  # folding takes a while: not while others wait
+    with writing(db) as connection:
+        taken = connection.execute(
+            "update documents set last_version = :version where doc_id = :doc and last_version = :version - 1",
+            {"doc": version.doc_id, "version": version.version},
+        )
+        if taken.rowcount != 1:
+            raise Conflict("This version number is taken.", ids=[version.doc_id])
+        connection.execute(_insert("document_versions", _VERSION), msgspec.structs.asdict(version))
+        connection.executemany(
+            _insert("sections", f"doc_id, version, {_SECTION}"),
+            [
+                msgspec.structs.asdict(section) | {"doc_id": version.doc_id, "version": version.version}
+                for section in content.sections
+            ],
+        )
+        if block_rows:
+            connection.executemany(_insert("blocks", ", ".join(block_rows[0])), block_rows)
+
+
+def get_version(db: Database, doc: DocId, version: int) -> DocumentVersion:
+    """Of a version that is known to be there."""
+    row = one(
+        db,
+        f"select {_VERSION} from document_versions where doc_id = :doc and version = :version",
+        doc=doc,
+        version=version,
+    )
+    assert row is not None
+    return msgspec.convert(row, DocumentVersion)
+
+
+def version_blocks(db: Database, doc: DocId, version: int) -> list[Block]:
+    """In document order."""
+    found = rows(
+        db,
+        f"select {_BLOCK} from blocks join sections on sections.doc_id = blocks.doc_id"
+        " and sections.version = blocks.version and sections.ordinal = blocks.section_ordinal"
+        " where blocks.doc_id = :doc and blocks.version = :version order by blocks.block_index",
+        doc=doc,
+        version=version,
+    )
+    return [_block(row) for row in found]
+
+
+def content_sha256(content: DocumentContent) -> str:
+    """Over canonical text, sections and blocks: equal hash, equal reading."""
+    digest = hashlib.sha256()
+    for part in _parts(content):
+        digest.update(part)
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def remember_parsed(db: Database, original_sha256: str, *, name: str, lineage: str, artifact_sha256: str) -> None:
+    with writing(db) as connection:
+        connection.execute(
+            "insert or replace into parsed (original_sha256, name, lineage, artifact_sha256)"
+            " values (:sha, :name, :lineage, :artifact)",
+            {"sha": original_sha256, "name": name, "lineage": lineage, "artifact": artifact_sha256},
+        )
+
+
+def find_parsed(db: Database, original_sha256: str, *, name: str, lineage: str) -> str | None:
+    """SHA-256 of the parse checkpoint in the originals store."""
+    row = one(
+        db,
+        "select artifact_sha256 from parsed where original_sha256 = :sha and name = :name and lineage = :lineage",
+        sha=original_sha256,
+        name=name,
+        lineage=lineage,
+    )
+    return None if row is None else str(row["artifact_sha256"])
+
+
+def _parts(content: DocumentContent) -> Iterator[bytes]:
+    yield content.text.encode()
+    yield from (_encoder.encode(section) for section in content.sections)
+    yield from (_encoder.encode(block) for block in content.blocks)
+
+
+def _insert(table: str, columns: str) -> str:
+    names = [name.strip() for name in columns.split(",")]
+    return f"insert into {table} ({', '.join(names)}) values ({', '.join(f':{name}' for name in names)})"
+
+
+def _block_row(block: Block) -> Row:
+    row: Row = msgspec.structs.asdict(block)
+    row["block_index"] = row.pop("index")
+    row["folded"] = fold(block.text)
+    row["flags"] = to_json(row["flags"])
+    del row["section_path"]  # it is the section's
+    return row
+
+
+def _block(row: Row) -> Block:
+    row["index"] = row.pop("block_index")
+    return msgspec.convert(from_json(row, "flags"), Block)

@@ -1,0 +1,188 @@
+"""The ingest process: settings become parts, messages become calls of `advance`, and a reconciler finds what no message speaks of."""
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import dramatiq
+from shared.vectors.open import open_vectors
+from sqlite_utils import Database
+
+from shared.blobs import Blobs
+from shared.catalog.building import discard_snapshot, orphaned_snapshots
+from shared.catalog.db import open_database
+from shared.catalog.leases import reconcile
+from shared.catalog.migrations import migrate
+from shared.clock import now_ms
+from shared.embeddings.cache import EmbeddingCache
+from shared.embeddings.open import open_embedder
+from shared.errors import SettingsError, StorageError, UpstreamError
+from shared.ids import DocId, ImportId
+from shared.layout import Layout
+from shared.lifeline import follow_parent
+from shared.settings import Settings, WorkerSettings
+from shared.settings_load import load_settings
+from shared.telemetry.setup import Telemetry
+from shared.text.context import CONTEXT_VERSION
+from shared.types.documents import DocumentContent, Source
+from shared.vectors.port import Vectors
+from shared.wake import ACTOR, QUEUE, open_broker, wake_import
+from worker.advance import Parts, advance
+from worker.parsers import PARSER_VERSION, Parsed, ParserPool
+from worker.stages.build import Order, build_in_child
+from worker.stages.chunk import CHUNKER_VERSION, chunk
+from worker.stages.index import BuildJob, BuildResult
+from worker.stages.parse import Chunking
+
+THREADS = 2  # imports at once: a small one needn't wait for a night-long one
+TICK_S = 2.0  # of the reconciler
+QUIET_MS = 30_000  # an import is not woken again before
+STOP_S = 15.0  # less than the supervisor's patience
+_SWEEP_EVERY = 300  # ticks
+_UPLOAD_S = 24 * 3600  # no upload takes longer
+_log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"
+    )
+    logging.getLogger("dramatiq").setLevel(logging.WARNING)
+    try:
+        run(load_settings(os.environ))
+    except (SettingsError, StorageError) as error:
+        _log.error("worker can't start code=%s: %s", error.code, error.message)
+        sys.exit(2)
+
+
+def run(settings: Settings) -> None:
+    """Work until SIGTERM, SIGINT or the parent's end. Raises: SettingsError, StorageError."""
+    if settings.broker.url is None:
+        raise SettingsError("The worker needs a broker: set CITEBOUND_BROKER_URL, or start everything with `up`.")
+    stopping = threading.Event()
+    _stop_on_signals(stopping)
+    follow_parent()
+    layout = Layout(root=Path(settings.data_dir))
+    layout.create()
+    catalog = open_database(layout.catalog)
+    migrate(catalog)
+    secrets = [key for key in (settings.embedding.api_key, settings.qdrant.api_key, settings.chat.api_key) if key]
+    telemetry = Telemetry(database=layout.traces, artifacts=layout.artifacts, settings=settings.trace, secrets=secrets)
+    broker = open_broker(settings.broker.url)
+    parts, close = open_parts(settings, layout)
+    _declare(broker, parts, stopping)
+    worker = dramatiq.Worker(broker, queues={QUEUE}, worker_threads=THREADS)
+    worker.queue_prefetch = 1  # a long import must not hold the next one's message
+    worker.start()
+    _log.info("worker ready data_dir=%s threads=%d", layout.root, THREADS)
+    reconciler = threading.Thread(
+        target=_reconcile_until, args=(stopping, broker, layout, parts), name="reconciler", daemon=True
+    )
+    reconciler.start()
+    stopping.wait()
+    _log.info("worker stopping")
+    worker.stop(
+        timeout=round(STOP_S * 1000)
+    )  # what is still running then loses its lease in time and is taken up again
+    reconciler.join(TICK_S)
+    close()
+    telemetry.close()
+    catalog.conn.close()
+
+
+def open_parts(settings: Settings, layout: Layout) -> tuple[Parts, Callable[[], None]]:
+    """The process's parts and what closes them. Raises: SettingsError, StorageError."""
+    worker = settings.worker
+    parser = ParserPool(timeout_s=worker.parse_timeout_s, memory_mb=worker.parse_memory_mb)
+    embedder = open_embedder(settings.embedding, threads=max(2, (os.cpu_count() or 2) // 2))
+    cache = EmbeddingCache(layout.embeddings)
+
+    def build(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        return build_in_child(Order(job=job, data_dir=str(layout.root), qdrant=settings.qdrant), check)
+
+    parts = Parts(
+        layout=layout,
+        blobs=Blobs(layout.originals),
+        parser=parser,
+        chunking=chunking(worker),
+        embedder=embedder,
+        cache=cache,
+        vectors=open_vectors(settings.qdrant, layout.collections),
+        build=build,
+        max_document_bytes=worker.max_document_bytes,
+        lease_ms=worker.lease_ms,
+        now_ms=now_ms,
+    )
+
+    def close() -> None:
+        parser.close()
+        embedder.close()
+        cache.close()
+
+    return parts, close
+
+
+def chunking(worker: WorkerSettings) -> Chunking:
+    """How this worker reads and cuts documents; the lineage names everything that changes a block or what it is found by."""
+
+    def lineage(source: Source) -> str:
+        way = f"{PARSER_VERSION}/{CHUNKER_VERSION}/{CONTEXT_VERSION}/{worker.block_tokens}-{worker.block_max_tokens}"
+        return f"{way}/{source.lang_hint}" if source.lang_hint else way
+
+    def cut(parsed: Parsed, doc: DocId, version: int, source: Source) -> DocumentContent:
+        return chunk(
+            parsed,
+            doc_id=doc,
+            version=version,
+            target_tokens=worker.block_tokens,
+            max_tokens=worker.block_max_tokens,
+            lang_hint=source.lang_hint,
+        )
+
+    return Chunking(parser_version=PARSER_VERSION, chunker_version=CHUNKER_VERSION, lineage=lineage, chunk=cut)
+
+
+def _declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) -> None:
+    @dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)
+    def advance_import(import_id: str) -> None:  # pyright: ignore[reportUnusedFunction]: the broker calls it
+        name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
+        advance(ImportId(import_id), parts, worker=name, stopping=stopping)
+
+
+def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout: Layout, parts: Parts) -> None:
+    db = open_database(layout.catalog)
+    ticks = 0
+    while not stopping.is_set():
+        try:
+            if ticks % _SWEEP_EVERY == 0:
+                sweep(db, parts.vectors)
+                parts.blobs.sweep(older_than_s=_UPLOAD_S)
+            for import_id in reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS):
+                wake_import(broker, import_id)
+        except (StorageError, UpstreamError) as error:
+            _log.warning("reconciler code=%s: %s", error.code, error.message)
+        ticks += 1
+        stopping.wait(TICK_S)
+    db.conn.close()
+
+
+def sweep(db: Database, vectors: Vectors) -> None:
+    """Take away what was being built for imports that have ended. Only what the catalog knows: a server may hold others' collections."""
+    for snapshot_id in orphaned_snapshots(db):
+        vectors.drop(snapshot_id)
+        discard_snapshot(db, snapshot_id)
+
+
+def _stop_on_signals(stopping: threading.Event) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopping.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)

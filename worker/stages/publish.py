@@ -1,0 +1,166 @@
+"""From finished documents to a snapshot that answers: plan on the active one, and publish unless it moved meanwhile."""
+
+from msgspec import Struct
+
+from shared.catalog.building import (
+    NewSnapshot,
+    Verdict,
+    base_members,
+    begin_snapshot,
+    discard_snapshot,
+    finished_members,
+    unfinished_snapshots,
+)
+from shared.catalog.building import publish as publish_snapshot
+from shared.catalog.items import list_items
+from shared.catalog.snapshots import active_snapshot_id, get_manifest, get_snapshot, snapshot_documents
+from shared.catalog.sources import list_sources
+from shared.ids import SnapshotId, SourceId, new_snapshot_id
+from shared.types.imports import ImportItem, ImportRequest
+from shared.types.snapshots import SnapshotDocument, SnapshotManifest
+from shared.vectors.port import Vectors
+from worker.faults import fault_point
+from worker.stages.index import Built
+from worker.stages.places import requested_places
+from worker.stages.seal import manifest
+from worker.stages.target import Base, Membership, membership, same_content
+from worker.stages.work import ImportFailed, Work
+
+
+class Space(Struct, frozen=True, kw_only=True):
+    """What makes vectors and terms comparable; all blocks of a snapshot share it."""
+
+    embedding_version: str
+    dimensions: int
+    keyword_version: str
+    index: str  # adapter and parameters
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    base_snapshot_id: SnapshotId | None
+    membership: Membership
+    unchanged: bool  # the base already is what would be published
+    foreign: tuple[SnapshotDocument, ...]  # carried over from a base with another embedding version: no vectors yet
+
+
+def plan_snapshot(work: Work, request: ImportRequest, space: Space) -> Plan:
+    """Decide what the next snapshot holds, on the base that is active now.
+
+    Raises: ImportFailed when the import has nothing usable.
+    """
+    base_id = active_snapshot_id(work.db)
+    items = list_items(work.db, work.import_id)
+    made = finished_members(work.db, work.import_id)
+    _check_usable(request, items, made, has_base=base_id is not None)
+    places = requested_places(work.db, request)
+
+    def covers(source_id: SourceId, key: str) -> bool:
+        return any(place.covers(source_id, key) for place in places)
+
+    base = Base() if base_id is None else _base(work, base_id)
+    target = membership(
+        base,
+        mode=request.mode,
+        made=made,
+        items=items,
+        covers=covers,
+        labels={source.source_id: source.label for source in list_sources(work.db)},
+    )
+    if base_id is None:
+        return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=())
+    there = get_snapshot(work.db, base_id)
+    same_space = _space_of(work, base_id) == space
+    fresh = {member.doc_id for member in made}
+    foreign = () if there.embedding_version == space.embedding_version else target.members
+    return Plan(
+        base_snapshot_id=base_id,
+        membership=target,
+        unchanged=same_space and same_content(target, base, snapshot_documents(work.db, base_id)),
+        foreign=tuple(member for member in foreign if member.doc_id not in fresh),
+    )
+
+
+def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> SnapshotId:
+    """Write the plan down as a snapshot under construction, in place of what earlier tries left.
+
+    Always under a new id: a builder that is still at work for a killed worker writes into a folder nobody will look at.
+    """
+    drop_unfinished(work, vectors)
+    snapshot_id = new_snapshot_id(work.now_ms())
+    new = NewSnapshot(
+        snapshot_id=snapshot_id,
+        import_id=work.import_id,
+        base_snapshot_id=plan.base_snapshot_id,
+        members=plan.membership.members,
+        failures=plan.membership.failures,
+        embedding_version=space.embedding_version,
+        dimensions=space.dimensions,
+        keyword_version=space.keyword_version,
+    )
+    begin_snapshot(work.db, new, now_ms=work.now_ms())
+    return snapshot_id
+
+
+def drop_unfinished(work: Work, vectors: Vectors) -> None:
+    for snapshot_id in unfinished_snapshots(work.db, work.import_id):
+        vectors.drop(snapshot_id)
+        discard_snapshot(work.db, snapshot_id)
+
+
+def state_facts(
+    snapshot_id: SnapshotId, plan: Plan, built: Built, *, space: Space, chunker_version: str
+) -> SnapshotManifest:
+    """The manifest: what was checked when the collection was sealed, and is checked again when it is opened."""
+    return manifest(
+        plan.membership.members,
+        snapshot_id=snapshot_id,
+        base_snapshot_id=plan.base_snapshot_id,
+        failed=len(plan.membership.failures),
+        embedding_version=space.embedding_version,
+        dimensions=space.dimensions,
+        keyword_version=space.keyword_version,
+        chunker_version=chunker_version,
+        index=space.index,
+        collection_files=built.files,
+        build_ms=built.build_ms,
+    )
+
+
+def publish(work: Work, facts: SnapshotManifest, *, activate: bool) -> Verdict:
+    """One transaction: the snapshot turns ready, the import completed and, when asked, the pointer moves."""
+    fault_point("publish:before")
+    verdict = publish_snapshot(
+        work.db, facts, import_id=work.import_id, worker=work.worker, activate=activate, now_ms=work.now_ms()
+    )
+    fault_point("publish:after")
+    return verdict
+
+
+def _base(work: Work, base_id: SnapshotId) -> Base:
+    return Base(members=base_members(work.db, base_id), failures=get_snapshot(work.db, base_id).failed_documents)
+
+
+def _space_of(work: Work, snapshot_id: SnapshotId) -> Space:
+    facts = get_manifest(work.db, snapshot_id)
+    return Space(
+        embedding_version=facts.embedding_version,
+        dimensions=facts.dimensions,
+        keyword_version=facts.keyword_version,
+        index=facts.index,
+    )
+
+
+def _check_usable(
+    request: ImportRequest, items: list[ImportItem], made: list[SnapshotDocument], *, has_base: bool
+) -> None:
+    if request.mode == "remove":
+        if not has_base:
+            raise ImportFailed("no_documents", "There is nothing to remove from: nothing has been published yet.")
+    elif not items:
+        raise ImportFailed("no_documents", "No document was found. To take documents out, use the mode remove.")
+    elif not made:
+        first = items[0]
+        raise ImportFailed(
+            "no_usable_document",
+            f"None of {len(items)} documents could be imported; the first, {first.key}: {first.failure_reason}",
+        )
