@@ -213,7 +213,7 @@ def complaint_of(value: Any, *, status: int | None = None) -> Complaint:
         status = number if status is None and 400 <= number < 600 else status
     names = [name for name in (fields.get("code"), fields.get("type")) if isinstance(name, str)]
     code = next((name for name in names if name.lower() in _CODES), next(iter(names), ""))
-    message = fields.get("message") or fields.get("detail") or ""
+    message = fields.get("message") or _details(fields.get("detail"))
     return Complaint(
         status=status,
         code=code,
@@ -235,6 +235,14 @@ def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
         return max(parsedate_to_datetime(said).timestamp() - now_s, 0.0)
     except (ValueError, OverflowError):
         return None
+
+
+def _details(detail: Any) -> Any:
+    """FastAPI's list of what is wrong where; what was sent (`input`) is left out."""
+    if not isinstance(detail, list):
+        return detail
+    places = [cast(dict[str, Any], place) for place in cast(list[Any], detail) if isinstance(place, dict)]
+    return "; ".join(f"{place.get('loc')}: {place.get('msg')}" for place in places)
 
 
 def _number(text: str | None) -> float | None:

@@ -86,6 +86,11 @@ def test_the_message_names_host_and_remedy_but_neither_key_nor_page() -> None:
     page = refusal(404, {}, b"<html><body>internal host db-7</body></html>", host=HOST, now_s=NOW_S)
     assert "db-7" not in page.message
 
+    listed = json.dumps({"detail": [{"loc": ["body", "model"], "msg": "unknown", "input": "机密的问题"}]})
+    error = refusal(422, {}, listed.encode(), host=HOST, now_s=NOW_S)
+    assert "model" in error.message
+    assert "机密" not in error.message
+
     denied = refusal(401, {}, body.encode(), host=HOST, now_s=NOW_S)
     assert "gpt-x" not in denied.message
 

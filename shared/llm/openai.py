@@ -1,0 +1,201 @@
+"""Any provider with OpenAI's `/chat/completions`: OpenAI, DeepSeek, DashScope, SiliconFlow, vLLM, llama.cpp, Ollama, …"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from msgspec import Struct
+from msgspec.structs import replace
+
+from shared.errors import SettingsError, UpstreamError
+from shared.llm.port import ChatReply, ChatRequest
+from shared.llm.reading import ReplyReader
+from shared.llm.sse import EventParser
+from shared.settings import ChatSettings
+from shared.upstream import (
+    Complaint,
+    bearer,
+    complained,
+    complaint_in,
+    failure,
+    host_of,
+    is_loopback,
+    retry_after_s,
+    upstream,
+)
+
+_CONNECT_S = 10.0
+_GOODBYE_S = 0.25  # for the end of the body behind the end mark, so that the connection can be used again
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """Which of the optional parts of a request this provider takes; what it refuses once is not sent again."""
+
+    usage_option: bool = True  # stream_options
+    token_limit: str = "max_tokens"  # OpenAI's newer models want max_completion_tokens
+    temperature: bool = True
+    stop: bool = True
+
+
+class OpenAIChat:
+    """Always streams, so that a dead provider is told from a slow one. For one event loop.
+
+    Time-outs: until the first token of text or reasoning (keep-alive comments don't count: a queue is waiting too), then between any
+    two pieces, comments included. There is none for the whole answer: the harness has the wall clock.
+    """
+
+    def __init__(self, settings: ChatSettings) -> None:
+        """Raises: SettingsError: address, model or key are missing or impossible."""
+        if settings.base_url is None or settings.model is None:
+            raise SettingsError("A chat provider needs base_url and model.", field="chat.base_url")
+        self._host = host_of(settings.base_url)
+        self._url = settings.base_url.rstrip("/") + "/chat/completions"
+        self._settings = settings
+        own_limit = "max_completion_tokens" in settings.extra_body
+        self._dialect = Dialect(token_limit="max_completion_tokens" if own_limit else "max_tokens")
+        self._client = httpx.AsyncClient(
+            timeout=httpx.Timeout(None, connect=_CONNECT_S),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+            trust_env=not is_loopback(self._host),  # no proxy between two processes of one machine
+            headers={**bearer(settings.api_key), "accept": "text/event-stream"},
+        )
+
+    @property
+    def model(self) -> str:
+        return f"{self._host}/{self._settings.model}"
+
+    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+        dialect = self._dialect
+        while True:
+            try:
+                return await self._attempt(request_body(request, self._settings, dialect), on_text)
+            except _Refused as refused:
+                without = dialect_without(dialect, refused.complaint)
+                if without is None:
+                    raise refused.error from None
+                # Nothing was generated or paid for: what follows is still the same attempt.
+                dialect = self._dialect = without
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _attempt(self, body: dict[str, Any], on_text: Callable[[str], None] | None) -> ChatReply:
+        reader = ReplyReader(host=self._host, api_key=self._settings.api_key)
+        asked_at = time.monotonic()
+        first_token_ms: int | None = None
+
+        def heard(text: str) -> None:
+            nonlocal first_token_ms
+            if first_token_ms is None and reader.begun:
+                first_token_ms = round((time.monotonic() - asked_at) * 1000)
+            if text and on_text:
+                on_text(text)
+
+        try:
+            await self._read(body, reader, heard)
+            heard(reader.end())
+        except UpstreamError as error:
+            error.partial_text = reader.text
+            raise
+        return ChatReply(
+            text=reader.text,
+            reasoning=reader.reasoning,
+            usage=reader.usage,
+            finish_reason=reader.finish_reason or "stop",
+            model=reader.model or str(self._settings.model),
+            first_token_ms=first_token_ms,
+        )
+
+    async def _read(self, body: dict[str, Any], reader: ReplyReader, heard: Callable[[str], None]) -> None:
+        try:
+            async with asyncio.timeout(self._settings.first_token_timeout_s) as deadline:
+                with upstream(self._host):
+                    async with self._client.stream("POST", self._url, json=body) as response:
+                        await self._check(response)
+                        await self._listen(response, reader, heard, deadline)
+        except TimeoutError as error:
+            if not reader.complete:
+                raise failure("provider_timeout", host=self._host) from error
+        except UpstreamError:
+            # The line may break between the finish reason and the usage: the answer is whole, its usage unknown.
+            if not reader.complete:
+                raise
+
+    async def _check(self, response: httpx.Response) -> None:
+        """Raises: _Refused; UpstreamError for a page of a portal or a proxy."""
+        if response.status_code == 200:
+            if "text/html" in response.headers.get("content-type", ""):
+                raise failure("provider_bad_reply", host=self._host)
+            return
+        complaint = complaint_in(await response.aread(), status=response.status_code)
+        pause_s = retry_after_s(response.headers, now_s=time.time())
+        key = self._settings.api_key
+        raise _Refused(complaint, complained(complaint, host=self._host, api_key=key, retry_after_s=pause_s))
+
+    async def _listen(
+        self, response: httpx.Response, reader: ReplyReader, heard: Callable[[str], None], deadline: asyncio.Timeout
+    ) -> None:
+        if "application/json" in response.headers.get("content-type", ""):  # didn't care that a stream was asked for
+            heard(reader.take((await response.aread()).decode(errors="replace")))
+            return
+        now_s = asyncio.get_running_loop().time
+        parser = EventParser()
+        async for piece in response.aiter_bytes():
+            for data in parser.feed(piece):
+                heard(reader.take(data))
+            if reader.done:
+                deadline.reschedule(now_s() + _GOODBYE_S)
+            elif reader.begun:
+                deadline.reschedule(now_s() + self._settings.idle_timeout_s)
+        for data in parser.finish():
+            heard(reader.take(data, cut=True))
+
+
+class _Refused(Exception):
+    """An answer other than 200: what was said, and the error that it is unless the request can do without something."""
+
+    def __init__(self, complaint: Complaint, error: UpstreamError) -> None:
+        super().__init__(error.message)
+        self.complaint = complaint
+        self.error = error
+
+
+def request_body(request: ChatRequest, settings: ChatSettings, dialect: Dialect) -> dict[str, Any]:
+    """`extra_body` has the last word."""
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": [{"role": message.role, "content": _sendable(message.content)} for message in request.messages],
+        "stream": True,
+        dialect.token_limit: request.max_output_tokens,
+    }
+    if dialect.usage_option:
+        body["stream_options"] = {"include_usage": True}
+    if dialect.temperature:
+        body["temperature"] = settings.temperature
+    if dialect.stop and request.stop:
+        body["stop"] = list(request.stop)
+    return body | settings.extra_body
+
+
+def dialect_without(dialect: Dialect, complaint: Complaint) -> Dialect | None:
+    """The dialect without the part that the complaint is about; None = it is about something else, or that part wasn't sent."""
+    if complaint.status not in (400, 422):
+        return None
+    words = complaint.message.lower()
+    names = f"{complaint.param} {words}"
+    if dialect.usage_option and ("stream_options" in names or "include_usage" in names):
+        return replace(dialect, usage_option=False)
+    if dialect.token_limit == "max_tokens" and "max_completion_tokens" in names:
+        return replace(dialect, token_limit="max_completion_tokens")
+    if dialect.temperature and (complaint.param == "temperature" or ("temperature" in words and "support" in words)):
+        return replace(dialect, temperature=False)
+    if dialect.stop and (complaint.param == "stop" or ("'stop'" in words and "support" in words)):
+        return replace(dialect, stop=False)
+    return None
+
+
+def _sendable(text: str) -> str:
+    """Half a surrogate pair can't be put into JSON."""
+    return text.encode("utf-8", "replace").decode()

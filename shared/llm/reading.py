@@ -1,0 +1,155 @@
+"""A streamed chat completion, chunk by chunk, becomes one reply. Pure: strings in, text and errors out.
+
+Providers differ (facts of 2026-11): reasoning comes as reasoning_content, reasoning or thinking, or inside <think>…</think>;
+usage comes in a chunk of its own, with the last choice, with every one, or never; text and finish_reason may share a chunk;
+an error may come inside a stream that began with status 200.
+"""
+
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from shared.llm.port import ChatUsage
+from shared.llm.thinking import ThinkSplitter
+from shared.upstream import complained, complaint_of, failure
+
+DONE = "[DONE]"
+# Any other reason (DeepSeek's insufficient_system_resource, say) means that the provider gave up.
+_ENDINGS = frozenset({"stop", "length", "tool_calls", "function_call"})
+
+
+class _Delta(Struct):
+    content: Any = None
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    thinking: Any = None
+
+
+class _Choice(Struct):
+    index: int = 0
+    delta: _Delta | None = None
+    message: _Delta | None = None  # of an answer that wasn't streamed
+    finish_reason: str | None = None
+
+
+class _Chunk(Struct):
+    choices: list[_Choice] | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+    error: Any = None
+    message: Any = None  # SiliconFlow puts an error's fields at the top
+    code: Any = None
+
+
+_CHUNK = msgspec.json.Decoder(_Chunk)
+
+
+class ReplyReader:
+    """`begun`: a token of text or reasoning has come; `done`: so has the end mark."""
+
+    def __init__(self, *, host: str, api_key: str | None = None) -> None:
+        self._host = host
+        self._api_key = api_key
+        self._think = ThinkSplitter()
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self.finish_reason: str | None = None
+        self.usage: ChatUsage | None = None
+        self.model: str | None = None
+        self.done = False
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._text or self._reasoning)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self._reasoning)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer is whole; its usage may still come."""
+        return self.done or self.finish_reason is not None
+
+    def take(self, data: str, *, cut: bool = False) -> str:
+        """Read the data of one event, or a whole answer that wasn't streamed; returns the text that is new.
+
+        cut: the event had no end, so that what can't be read is a broken stream and not a bad reply.
+
+        Raises: UpstreamError: provider_bad_reply, provider_content_filtered, provider_interrupted, or what an error object says.
+        """
+        if data == DONE:
+            self.done = True
+        if self.done or not data.strip():
+            return ""
+        try:
+            chunk = _CHUNK.decode(data)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise failure("provider_interrupted" if cut else "provider_bad_reply", host=self._host) from error
+        if chunk.error is not None or (chunk.choices is None and chunk.code and chunk.message):
+            told = {"error": chunk.error} if chunk.error is not None else {"code": chunk.code, "message": chunk.message}
+            raise complained(complaint_of(told), host=self._host, api_key=self._api_key)
+        self.model = chunk.model or self.model
+        self.usage = usage_in(chunk.usage or {}) or self.usage
+        choice = next((choice for choice in chunk.choices or () if choice.index == 0), None)
+        return "" if choice is None else self._choose(choice)
+
+    def end(self) -> str:
+        """The stream is over: returns the text that was held back. Raises: UpstreamError: provider_interrupted if it ended too early."""
+        text = self._add(*self._think.finish())
+        if not self.complete:
+            raise failure("provider_interrupted", host=self._host)
+        self.finish_reason = self.finish_reason or "stop"
+        return text
+
+    def _choose(self, choice: _Choice) -> str:
+        delta = choice.delta or choice.message or _Delta()
+        reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
+        text, thought = self._think.feed(_string(delta.content) or _string(delta.refusal))
+        new = self._add(text, reasoning + thought)
+        if choice.finish_reason == "content_filter":
+            raise failure("provider_content_filtered", host=self._host)
+        if choice.finish_reason and choice.finish_reason not in _ENDINGS:
+            raise failure("provider_interrupted", host=self._host)
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        return new
+
+    def _add(self, text: str, reasoning: str) -> str:
+        if text:
+            self._text.append(text)
+        if reasoning:
+            self._reasoning.append(reasoning)
+        return text
+
+
+def usage_in(usage: dict[str, Any]) -> ChatUsage | None:
+    """None where a provider sends zeros: no request is free of input."""
+    input_tokens = _count(usage.get("prompt_tokens"))
+    if input_tokens == 0:
+        return None
+    return ChatUsage(
+        input_tokens=input_tokens,
+        output_tokens=_count(usage.get("completion_tokens")),
+        reasoning_tokens=_count(_inside(usage, "completion_tokens_details", "reasoning_tokens")),
+        cached_tokens=_count(_inside(usage, "prompt_tokens_details", "cached_tokens"))
+        or _count(usage.get("prompt_cache_hit_tokens")),  # DeepSeek
+    )
+
+
+def _inside(usage: dict[str, Any], group: str, name: str) -> Any:
+    details = usage.get(group)
+    return cast(dict[str, Any], details).get(name) if isinstance(details, dict) else None
+
+
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, (int, float)) and value > 0 else 0
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

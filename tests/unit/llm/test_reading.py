@@ -1,0 +1,111 @@
+import json
+from typing import Any
+
+import pytest
+
+from shared.errors import UpstreamError
+from shared.llm.port import ChatUsage
+from shared.llm.reading import DONE, ReplyReader
+
+
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> str:
+    return json.dumps({"model": "m", "choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more})
+
+
+def read(*chunks: str) -> ReplyReader:
+    reader = ReplyReader(host="api.example.test")
+    told = [reader.take(data) for data in chunks]
+    assert "".join([*told, reader.end()]) == reader.text
+    return reader
+
+
+USAGE = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
+
+
+def test_text_and_finish_reason_may_share_a_chunk() -> None:
+    reader = read(chunk({"content": "答案", "role": "assistant"}), chunk({"content": "是 42"}, "stop"), DONE)
+    assert (reader.text, reader.finish_reason, reader.usage) == ("答案是 42", "stop", None)
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_reasoning_is_kept_apart_under_each_of_its_names(key: str) -> None:
+    reader = read(chunk({key: "先想", "content": ""}), chunk({"content": "text", key: None}), chunk({}, "stop"))
+    assert (reader.reasoning, reader.text) == ("先想", "text")
+
+
+def test_reasoning_inside_the_content_is_kept_apart_when_split_over_chunks() -> None:
+    reader = read(*(chunk({"content": piece}) for piece in ("<th", "ink>先", "想</thi", "nk>\n", "\n答案")), DONE)
+    assert (reader.reasoning, reader.text) == ("先想", "答案")
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        (chunk({"content": "x"}, "stop"), json.dumps({"choices": [], "usage": USAGE}), DONE),
+        (chunk({"content": "x"}, "stop"), json.dumps({"usage": USAGE}), DONE),
+        (chunk({"content": "x"}, "stop", usage=USAGE), DONE),
+        (chunk({"content": "x"}, usage={**USAGE, "completion_tokens": 1}), chunk({}, "stop", usage=USAGE)),
+        (chunk({"content": "x"}, usage=USAGE), chunk({}, "stop", usage=None), DONE),
+    ],
+)
+def test_usage_is_found_wherever_it_comes(chunks: tuple[str, ...]) -> None:
+    assert read(*chunks).usage == ChatUsage(input_tokens=9, output_tokens=4)
+
+
+def test_reasoning_and_cached_tokens_are_read_in_both_dialects() -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": 3}, "prompt_tokens_details": {"cached_tokens": 8}}
+    known = ChatUsage(input_tokens=9, output_tokens=4, reasoning_tokens=3, cached_tokens=8)
+    assert read(chunk({}, "stop", usage=USAGE | details)).usage == known
+    deepseek = {
+        "completion_tokens_details": {"reasoning_tokens": 3},
+        "prompt_cache_hit_tokens": 8,
+        "prompt_tokens_details": None,
+    }
+    assert read(chunk({}, "stop", usage=USAGE | deepseek)).usage == known
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": None}])
+def test_usage_that_says_nothing_is_unknown_and_not_zero(usage: dict[str, Any]) -> None:
+    assert read(chunk({"content": "x"}, "stop", usage=usage)).usage is None
+
+
+def test_chunks_without_choices_and_empty_data_are_passed_over() -> None:
+    reader = read(
+        "", json.dumps({"id": "1", "event": {"type": "status"}}), chunk({"content": "x"}, ""), chunk({}, "stop")
+    )
+    assert reader.text == "x"
+
+
+def test_an_answer_that_was_not_streamed_is_read_as_well() -> None:
+    message = {"role": "assistant", "content": "<think>想</think>答案"}
+    reader = read(
+        json.dumps({"model": "n", "choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE})
+    )
+    assert (reader.text, reader.reasoning, reader.model) == ("答案", "想", "n")
+    assert reader.usage == ChatUsage(input_tokens=9, output_tokens=4)
+
+
+def test_the_end_mark_alone_is_a_good_end() -> None:
+    assert read(chunk({"content": "x"}), DONE).finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "code"),
+    [
+        ((chunk({"content": "答"}),), "provider_interrupted"),
+        ((), "provider_interrupted"),
+        ((chunk({"content": "答"}, "insufficient_system_resource"),), "provider_interrupted"),
+        ((chunk({"content": "答"}, "content_filter"),), "provider_content_filtered"),
+        (("{",), "provider_bad_reply"),
+        (("[1]",), "provider_bad_reply"),
+        (('{"choices": 1}',), "provider_bad_reply"),
+        ((json.dumps({"error": {"message": "overloaded", "code": 503}}),), "provider_overloaded"),
+        ((json.dumps({"error": {"code": "context_length_exceeded", "message": "太长"}}),), "provider_context_too_long"),
+        ((json.dumps({"error": "out of memory"}),), "upstream_unavailable"),
+        ((json.dumps({"code": 50505, "message": "Model service overloaded", "data": None}),), "upstream_unavailable"),
+    ],
+)
+def test_every_bad_end_has_its_code(chunks: tuple[str, ...], code: str) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        read(*chunks)
+    assert caught.value.code == code
