@@ -40,8 +40,8 @@ usable_venv() {
     "$root/.venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
-offline() {
-  die "could not fetch packages (see above). The first start needs pypi.org and files.pythonhosted.org once. Behind a proxy set HTTPS_PROXY; with a company certificate set SSL_CERT_FILE and PIP_CERT; then run this again. Nothing is lost."
+not_installed() {
+  die "could not install the packages; the reason is above. If it is the network: the first start needs pypi.org and files.pythonhosted.org once; behind a proxy set HTTPS_PROXY, with a company certificate SSL_CERT_FILE and PIP_CERT. Then run this again; what is done stays done."
 }
 
 # prepare_environment STAMP UV_ARGUMENTS...: STAMP names the kind of environment; a copy of the lock says what it was made from.
@@ -65,14 +65,15 @@ prepare_environment() {
         echo "citebound: installing $uv_wanted" >&2
         "$root/.venv/bin/python" -m pip --version >/dev/null 2>&1 || "$root/.venv/bin/python" -m ensurepip >&2 || make_venv
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
-          -r "$root/scripts/uv-requirements.txt" >&2 || offline
+          -r "$root/scripts/uv-requirements.txt" >&2 || not_installed
         ;;
     esac
     echo "citebound: installing the packages of uv.lock" >&2
     # --inexact: leave uv itself, and what a person added, in place
     (cd "$root" && UV_PROJECT_ENVIRONMENT="$root/.venv" UV_SYSTEM_CERTS=1 UV_PYTHON_DOWNLOADS=never \
-      "$uv" sync --frozen --inexact --quiet --python "$root/.venv/bin/python" "$@" >&2) || offline
+      "$uv" sync --frozen --inexact --quiet --python "$root/.venv/bin/python" "$@" >&2) || not_installed
     cp "$root/uv.lock" "$stamp.new" && mv "$stamp.new" "$stamp" || die "could not write $stamp. Is the disk full?"
+    case $stamp in *testing) cp "$stamp" "$root/.venv/.made-for-running" ;; esac # it holds all of that, and more
   fi
   exec 9<&-
 }
