@@ -118,7 +118,7 @@ def publish(
 
 
 def content_of(document: ADocument, doc_id: DocId, version: int) -> DocumentContent:
-    """Blocks tile the text; a section's parent is the one whose path it extends, else the root section if there is one."""
+    """Blocks tile the text; a section's parent is the one whose path it extends; the root section encloses nothing."""
     paths = list(document.sections)
     blocks: list[Block] = []
     at = 0
@@ -157,15 +157,13 @@ def content_of(document: ADocument, doc_id: DocId, version: int) -> DocumentCont
 
 def _section(paths: list[str], ordinal: int, blocks: list[Block]) -> Section:
     path = paths[ordinal]
-    parent = path.rpartition(PATH_SEPARATOR)[0] or ROOT_PATH
+    parents = [other for other in paths if path.startswith(other + PATH_SEPARATOR)]
     own = [block for block in blocks if block.section_ordinal == ordinal]
-    below = {ordinal} | {
-        other for other, name in enumerate(paths) if path == ROOT_PATH or name.startswith(path + PATH_SEPARATOR)
-    }
+    below = {ordinal} | {other for other, name in enumerate(paths) if name.startswith(path + PATH_SEPARATOR)}
     subtree = [block for block in blocks if block.section_ordinal in below]
     return Section(
         ordinal=ordinal,
-        parent=paths.index(parent) if path != ROOT_PATH and parent in paths else None,
+        parent=paths.index(parents[-1]) if parents else None,
         path=path,
         title=path.rpartition(PATH_SEPARATOR)[2],
         depth=0 if path == ROOT_PATH else path.count(PATH_SEPARATOR) + 1,
