@@ -68,11 +68,8 @@ class Scan(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class _Match(Struct, frozen=True, kw_only=True):
     block: Block
     document: SnapshotDocument
-    at: Occurrences
-
-    @property
-    def span(self) -> tuple[int, int]:
-        return snippet(self.block.text, self.at.start, self.at.end)
+    count: int
+    span: tuple[int, int]  # of the snippet in the block's text
 
 
 async def scan_term(args: ScanTermArgs, call: Call) -> Reply:
@@ -89,14 +86,14 @@ def _scan(
     found = catalog.containing(within, folded_term)
     documents = catalog.documents_by_id(within, {block.doc_id for block, _ in found})
     matches = [
-        _Match(block=block, document=documents[block.doc_id], at=at)
+        _match(block, documents[block.doc_id], at)
         for block, folded in found
         if (at := occurrences(block.text, folded, folded_term)) is not None
     ]
     scan = Scan(
         term=term,
         total=len(matches),
-        total_count=sum(match.at.count for match in matches),
+        total_count=sum(match.count for match in matches),
         blocks=tuple(map(_scanned, matches)),
         empty_reason=None if matches else nothing_to_find(catalog, call, within) or "no_match",
     )
@@ -104,6 +101,10 @@ def _scan(
         seen_block(match.block, match.document, rank=rank, snippet=match.span) for rank, match in enumerate(matches, 1)
     )
     return scan, tuple(seen)
+
+
+def _match(block: Block, document: SnapshotDocument, at: Occurrences) -> _Match:
+    return _Match(block=block, document=document, count=at.count, span=snippet(block.text, at.start, at.end))
 
 
 def _scanned(match: _Match) -> ScannedBlock:
@@ -121,7 +122,7 @@ def _scanned(match: _Match) -> ScannedBlock:
         updated_at=iso_time(document.updated_at_ms),
         trust=document.trust,
         flags=block.flags,
-        count=match.at.count,
+        count=match.count,
         snippet=block.text[first:last],
     )
 
