@@ -51,3 +51,12 @@ def wake_import(broker: dramatiq.Broker, import_id: ImportId) -> None:
         raise UpstreamError(
             "upstream_unavailable", f"The broker can't be reached ({type(error).__name__}).", ids=[import_id]
         ) from error
+
+
+def check_broker(broker: dramatiq.Broker) -> None:
+    """Blocking, as long as a stopped broker keeps silent. Raises: UpstreamError when it can't be reached."""
+    try:
+        if isinstance(broker, RedisBroker):
+            broker.client.ping()  # pyright: ignore[reportUnknownMemberType]
+    except RedisError as error:
+        raise UpstreamError("upstream_unavailable", f"The broker can't be reached ({type(error).__name__}).") from error

@@ -1,0 +1,67 @@
+"""`python -m api --fd N` (a listening socket, inherited) or `--port N`: serve the query process until SIGTERM."""
+
+import argparse
+import logging
+import os
+import socket
+import sys
+from collections.abc import Sequence
+
+import uvicorn
+
+from api.app import create_app
+from shared.errors import CiteboundError
+from shared.lifeline import follow_parent
+from shared.settings_load import load_settings
+
+STOP_S = 4  # streams that are still open then are cut
+
+_log = logging.getLogger("api")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit code 0 after a stop, 2 when the settings or the data folder won't do."""
+    parser = argparse.ArgumentParser(prog="python -m api")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument("--fd", type=int, help="number of an inherited listening socket")
+    given.add_argument("--port", type=int, help="listen here instead of at the port in the settings; 0 = any free one")
+    options = parser.parse_args(arguments)
+    follow_parent()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    for quiet in ("httpx", "httpcore", "openai"):
+        logging.getLogger(quiet).setLevel(logging.WARNING)  # they log addresses with every request
+    try:
+        settings = load_settings(os.environ)
+        app = create_app(settings)
+    except CiteboundError as error:
+        print(f"api: {error.message}", file=sys.stderr)
+        return 2
+    port = settings.api.port if options.port is None else options.port
+    listening = socket.socket(fileno=options.fd) if options.fd is not None else _listen(settings.api.host, port)
+    host, port = listening.getsockname()[:2]
+    _log.info("listening on %s port %d", host, port)
+    config = uvicorn.Config(
+        app,
+        loop="auto" if sys.platform == "win32" else "uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=STOP_S,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind((host, port))
+    return listening
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

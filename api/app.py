@@ -1,0 +1,212 @@
+"""Settings -> parts -> Litestar. The only module of the query process that names adapters."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+from litestar import Litestar, Response
+from litestar.di import Provide
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from shared.vectors.open import open_vectors
+
+from api.agent.run import run_agent
+from api.desk import RunDesk
+from api.openai_compat.errors import respond as respond_like_openai
+from api.openai_compat.routes import openai
+from api.openai_compat.shapes import ErrorBody
+from api.parts import CatalogDoor, Parts, WorkerBell
+from api.problem import Problem
+from api.retrieval.library import Library
+from api.routes.access import AnyRequest
+from api.routes.blocks import blocks
+from api.routes.documents import documents
+from api.routes.edge import Edge, check_binding
+from api.routes.health import healthz, readyz
+from api.routes.imports import imports
+from api.routes.problems import headers_of, respond, to_problem
+from api.routes.runs import runs
+from api.routes.snapshots import snapshots
+from api.routes.tools import tools
+from shared.blobs import Blobs
+from shared.catalog.db import open_database
+from shared.catalog.migrations import migrate
+from shared.embeddings.open import open_embedder, warm_up
+from shared.embeddings.port import Embedder
+from shared.errors import CiteboundError, StorageError, UpstreamError
+from shared.ids import ImportId
+from shared.layout import Layout
+from shared.llm.open import open_chat
+from shared.llm.port import Chat
+from shared.prompts import load_bundle
+from shared.settings import Settings
+from shared.telemetry.setup import Telemetry
+from shared.wake import check_broker, open_broker, wake_import
+
+_log = logging.getLogger(__name__)
+
+PROMPTS = Path(__file__).resolve().parents[1] / "prompts"
+BUNDLE = "default/1"
+EMBEDDER_THREADS = 1  # a query is short; more threads only take the cores from others
+
+
+def create_app(settings: Settings) -> Litestar:
+    """The query process, ready to be served. Opens the data folder; loads no model yet.
+
+    Raises: SettingsError, StorageError.
+    """
+    check_binding(settings.api)
+    layout = Layout(root=Path(settings.data_dir))
+    try:
+        layout.create()
+    except OSError as error:
+        raise StorageError(f"The data folder {layout.root} can't be written: {error.strerror}.") from error
+    db = open_database(layout.catalog)
+    migrate(db)
+    db.conn.close()
+    bundle = load_bundle(PROMPTS, BUNDLE)
+    bell = _bell(settings)
+    telemetry = Telemetry(
+        database=layout.traces,
+        artifacts=layout.artifacts,
+        settings=settings.trace,
+        secrets=[key for key in _keys(settings) if key],
+    )
+    embedder = open_embedder(settings.embedding, threads=EMBEDDER_THREADS)
+    chat = open_chat(settings.chat)
+    library = Library(layout=layout, vectors=open_vectors(settings.qdrant, layout.collections), embedder=embedder)
+    warming = Warming(embedder)
+    parts = Parts(
+        settings=settings,
+        catalog=CatalogDoor(layout.catalog),
+        originals=Blobs(layout.originals),
+        library=library,
+        desk=RunDesk(library=library, chat=chat, bundle=bundle, telemetry=telemetry, run_agent=run_agent),
+        telemetry=telemetry,
+        bell=bell,
+        warmth=warming,
+        chat_model=None if chat is None else chat.model,
+    )
+    return build_app(parts, closing=[_closing_of(embedder, chat)], starting=[warming.start])
+
+
+def build_app(
+    parts: Parts,
+    *,
+    starting: Sequence[Callable[[], None]] = (),
+    closing: Sequence[Callable[[], Awaitable[None]]] = (),
+) -> Litestar:
+    """Routes around parts that somebody made. `starting`, `closing`: what else happens at both ends of its life."""
+
+    @asynccontextmanager
+    async def life(_app: Litestar) -> AsyncGenerator[None]:
+        for start in starting:
+            start()
+        try:
+            yield
+        finally:
+            await parts.desk.close()
+            await parts.library.close()
+            for close in closing:
+                await close()
+            await asyncio.to_thread(parts.telemetry.close)
+
+    return Litestar(
+        route_handlers=[healthz, readyz, runs, imports, snapshots, documents, blocks, tools, openai],
+        dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
+        middleware=[Edge(parts.settings.api)],
+        exception_handlers={Exception: _answer_error},
+        lifespan=[life],
+        request_max_body_size=parts.settings.api.max_body_bytes,
+        openapi_config=OpenAPIConfig(
+            title="Citebound",
+            version="1",
+            path="/openapi",
+            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+        ),
+        logging_config=None,
+        debug=False,
+    )
+
+
+class Bell:
+    """The broker, as the routes need it."""
+
+    def __init__(self, url: str) -> None:
+        self._broker = open_broker(url)
+
+    def ring(self, import_id: ImportId) -> None:
+        wake_import(self._broker, import_id)
+
+    def check(self) -> None:
+        check_broker(self._broker)
+
+
+class NoBell:
+    """No broker is configured: the worker finds imports by itself, some seconds later."""
+
+    def ring(self, import_id: ImportId) -> None:
+        return
+
+    def check(self) -> None:
+        raise UpstreamError(
+            "upstream_unavailable", "No broker is configured. Set CITEBOUND_BROKER_URL, or use citebound up."
+        )
+
+
+class Warming:
+    """Loads the embedder's model in a thread, so that the server is up before it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._state: Literal["loading", "ready", "failed"] = "loading"
+        self._failure: str | None = None
+
+    @property
+    def state(self) -> Literal["loading", "ready", "failed"]:
+        return self._state
+
+    @property
+    def failure(self) -> str | None:
+        return self._failure
+
+    def start(self) -> None:
+        threading.Thread(target=self._warm, name="warm-up", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            warm_up(self._embedder)
+        except CiteboundError as error:
+            _log.error("the embedding model can't be loaded: %s", error)
+            self._state, self._failure = "failed", error.message
+            return
+        self._state = "ready"
+
+
+def _bell(settings: Settings) -> WorkerBell:
+    return NoBell() if settings.broker.url is None else Bell(settings.broker.url)
+
+
+def _keys(settings: Settings) -> list[str | None]:
+    return [settings.api.api_key, settings.chat.api_key, settings.embedding.api_key, settings.qdrant.api_key]
+
+
+def _closing_of(embedder: Embedder, chat: Chat | None) -> Callable[[], Awaitable[None]]:
+    async def close() -> None:
+        if chat is not None:
+            await chat.close()
+        await asyncio.to_thread(embedder.close)
+
+    return close
+
+
+def _answer_error(request: AnyRequest, error: Exception) -> Response[Problem] | Response[ErrorBody]:
+    """Each protocol's own shape for what went wrong."""
+    if request.url.path.startswith("/v1/"):
+        found = to_problem(request, error)
+        return respond_like_openai(found, headers_of(found, error))
+    return respond(request, error)

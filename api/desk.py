@@ -1,0 +1,311 @@
+"""The desk where questions are handed in: starts runs, lets them be watched and cancelled, keeps what came of them.
+
+A run belongs to whoever asked: it is cancelled when the asker goes away. Both protocols (native, OpenAI) come here.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any, Protocol
+from uuid import uuid4
+
+from msgspec import Struct, structs
+
+from api.agent.run import Exchange, RunRequest
+from api.meter import MeteredChat
+from api.retrieval.library import Library, Pinned
+from shared.access import Access
+from shared.clock import NowMs, now_ms
+from shared.errors import CiteboundError, Conflict
+from shared.ids import RunId, SnapshotId, new_run_id
+from shared.llm.port import Chat
+from shared.prompts import Bundle
+from shared.telemetry.artifacts import trace_level
+from shared.telemetry.setup import Telemetry
+from shared.types.events import RunEvent, RunFailed, ToolCalled
+from shared.types.runs import Answer, Limits, RunRecord, Scope, Usage
+from shared.types.traces import TraceLevel
+
+_log = logging.getLogger(__name__)
+
+CANCELLED = "cancelled"
+CLOSE_S = 3.0
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    question: str
+    limits: Limits
+    scope: Scope | None = None
+    snapshot_id: SnapshotId | None = None  # None = the active one
+    history: tuple[Exchange, ...] = ()
+    trace_level: TraceLevel | None = None  # None = the settings'
+
+
+class RunAgent(Protocol):
+    """api.agent.run.run_agent."""
+
+    async def __call__(
+        self,
+        request: RunRequest,
+        *,
+        pinned: Pinned,
+        chat: Chat | None,
+        bundle: Bundle,
+        emit: Callable[[RunEvent], None],
+        now_ms: NowMs = now_ms,
+    ) -> RunRecord: ...
+
+
+class RunCrashed(Exception):
+    """A bug ended the run; the log knows it under `error_id`."""
+
+    def __init__(self, error_id: str) -> None:
+        super().__init__(error_id)
+        self.error_id = error_id
+
+
+class Running:
+    """A run that has begun. One reader of its events."""
+
+    def __init__(self, run_id: RunId, access: Access) -> None:
+        self.run_id = run_id
+        self.access = access
+        self.tool_calls = 0
+        self.failed: RunFailed | None = None  # how it failed, if it did
+        self._events: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._begun = asyncio.Event()
+        self._over = asyncio.Event()
+        self._record: RunRecord | None = None
+        self._fault: CiteboundError | RunCrashed | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        """Ask the run to stop: the provider's call is aborted. Nothing happens to a run that is over."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def record(self) -> RunRecord:
+        """Wait for the end. A cancelled or failed run has a record too. Raises: RunCrashed."""
+        await self._over.wait()
+        if self._fault is not None:
+            raise self._fault
+        assert self._record is not None
+        return self._record
+
+    async def events(self, *, idle_s: float) -> AsyncGenerator[RunEvent | None]:
+        """Every event in order to the end; None whenever nothing happened for `idle_s`."""
+        while True:
+            try:
+                async with asyncio.timeout(idle_s):
+                    event = await self._events.get()
+            except TimeoutError:
+                yield None
+                continue
+            if event is None:
+                return
+            yield event
+
+    def emit(self, event: RunEvent) -> None:
+        if isinstance(event, ToolCalled):
+            self.tool_calls += 1
+        elif isinstance(event, RunFailed):
+            self.failed = event
+        self._events.put_nowait(event)
+        self._begun.set()
+
+    def start(self, work: Awaitable[RunRecord]) -> asyncio.Task[None]:
+        self._task = asyncio.create_task(self._work(work), name=f"run {self.run_id}")
+        return self._task
+
+    async def begun(self) -> None:
+        """Wait for the first event. Raises: what kept the run from beginning."""
+        await self._begun.wait()
+        if self._fault is not None:
+            raise self._fault
+
+    async def _work(self, work: Awaitable[RunRecord]) -> None:
+        try:
+            self._record = await work
+        except CiteboundError as error:
+            if self._begun.is_set():
+                self._crashed(error)
+            else:
+                self._fault = error
+        except Exception as error:  # noqa: BLE001  the border of a run: it must end for its asker, and be in the log
+            self._crashed(error)
+        finally:
+            self._begun.set()
+            self._over.set()
+            self._events.put_nowait(None)
+
+    def _crashed(self, error: Exception) -> None:
+        error_id = uuid4().hex[:12]
+        _log.error("run %s crashed, error_id %s", self.run_id, error_id, exc_info=error)
+        self._fault = RunCrashed(error_id)
+        self.emit(
+            RunFailed(
+                run_id=self.run_id,
+                code="internal_error",
+                message=f"An error that should not happen did. It is in the log as {error_id}.",
+                retryable=False,
+            )
+        )
+
+
+class RunDesk:
+    def __init__(
+        self,
+        *,
+        library: Library,
+        chat: Chat | None,
+        bundle: Bundle,
+        telemetry: Telemetry,
+        run_agent: RunAgent,
+        now_ms: NowMs = now_ms,
+    ) -> None:
+        self._library = library
+        self._chat = chat
+        self._bundle = bundle
+        self._telemetry = telemetry
+        self._run_agent = run_agent
+        self._now_ms = now_ms
+        self._running: dict[RunId, Running] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self, ask: Ask, access: Access) -> Running:
+        """Pin the snapshot and start the run; returns once it has begun.
+
+        Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
+        """
+        pinned = await self._library.pin(ask.snapshot_id, access)
+        run = Running(new_run_id(self._now_ms()), access)
+        task = run.start(self._answer(run, ask, pinned))
+        self._running[run.run_id] = run
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._over(run, done, pinned))
+        try:
+            await run.begun()
+        except asyncio.CancelledError:
+            run.cancel()
+            raise
+        return run
+
+    def cancel(self, run_id: RunId, access: Access) -> None:
+        """Stop a run on another's behalf. Raises: Conflict when no such run is under way for this caller."""
+        run = self._running.get(run_id)
+        if run is None or not (access.labels is None or access == run.access):
+            raise Conflict("No such run is under way; it may be over already.", ids=[run_id])
+        run.cancel()
+
+    def count(self) -> int:
+        """Runs under way."""
+        return len(self._running)
+
+    async def close(self) -> None:
+        """Cancel what is under way and wait, `CLOSE_S` at most, until it is recorded."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_S)
+
+    async def _answer(self, run: Running, ask: Ask, pinned: Pinned) -> RunRecord:
+        started_at_ms = self._now_ms()
+        meter = None if self._chat is None else MeteredChat(self._chat)
+        request = RunRequest(
+            run_id=run.run_id, question=ask.question, limits=ask.limits, scope=ask.scope, history=ask.history
+        )
+
+        def cut_off(reason: str) -> RunRecord:
+            spent = Usage() if meter is None else meter.spent()
+            return _cut_off(
+                request,
+                pinned,
+                reason=reason,
+                usage=structs.replace(spent, tool_calls=run.tool_calls),
+                started_at_ms=started_at_ms,
+                now_ms=self._now_ms(),
+            )
+
+        try:
+            with trace_level(ask.trace_level):
+                record = await self._run_agent(
+                    request, pinned=pinned, chat=meter, bundle=self._bundle, emit=run.emit, now_ms=self._now_ms
+                )
+        except CiteboundError:  # what kept it from beginning
+            raise
+        except Exception:
+            self._telemetry.keep(cut_off("internal_error"))
+            raise
+        except asyncio.CancelledError:
+            record = cut_off(CANCELLED)
+            run.emit(
+                RunFailed(
+                    run_id=run.run_id,
+                    code=CANCELLED,
+                    message="The run was cancelled.",
+                    retryable=False,
+                    answer=record.answer,
+                )
+            )
+        self._telemetry.keep(record)
+        return record
+
+    def _over(self, run: Running, task: asyncio.Task[None], pinned: Pinned) -> None:
+        self._tasks.discard(task)
+        self._running.pop(run.run_id, None)
+        pinned.release()
+
+
+def _cut_off(
+    request: RunRequest, pinned: Pinned, *, reason: str, usage: Usage, started_at_ms: int, now_ms: int
+) -> RunRecord:
+    """What is kept of a run that came to no answer: the question and what it cost."""
+    labels = pinned.access.labels
+    return RunRecord(
+        answer=Answer(
+            run_id=request.run_id,
+            status="failed",
+            text="",
+            citations=(),
+            limitations=(),
+            termination_reason=reason,
+            extractive=False,
+            usage=usage,
+            snapshot_id=pinned.snapshot.snapshot_id,
+            snapshot=None,
+            manifest=None,
+            question=request.question,
+            started_at_ms=started_at_ms,
+            duration_ms=now_ms - started_at_ms,
+        ),
+        ledger=(),
+        access=None if labels is None else tuple(sorted(labels)),
+    )
+
+
+class AskerGone(Exception):
+    """The client closed its connection; nobody is left to answer."""
+
+
+async def record_unless_gone(run: Running, receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> RunRecord:
+    """Wait for a run's end while its asker waits; cancel it when he goes away.
+
+    receive: the request's ASGI receive, its body already read.
+    Raises: RunCrashed, AskerGone.
+    """
+    waiting = asyncio.create_task(run.record())
+    leaving = asyncio.create_task(_disconnected(receive))
+    try:
+        await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        raise AskerGone
+    finally:
+        run.cancel()
+        waiting.cancel()
+        leaving.cancel()
+
+
+async def _disconnected(receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,86 @@
+"""An answer's citations in every form that some client shows: a list in the text, annotations, our own object. Pure."""
+
+import re
+from collections.abc import Callable
+
+from api.openai_compat.shapes import Annotation, Cited, Extra, UrlCitation
+from shared.text.lang import detect_lang
+from shared.types.documents import ROOT_PATH
+from shared.types.runs import Answer, Citation
+
+BlockUrl = Callable[[str], str]  # block_id -> absolute address of its page
+
+_MARK = re.compile(r"\[(\d+)\]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
+
+
+def block_url(origin: str) -> BlockUrl:
+    """`origin`: scheme://host:port of this server, as the client reached it."""
+    return lambda block_id: f"{origin}/api/blocks/{block_id.replace('#', '%23')}"
+
+
+def footer(answer: Answer, url: BlockUrl) -> str:
+    """What follows the answer's text: the sources as a Markdown list with links, then what the answer does not cover."""
+    chinese = detect_lang(answer.question) == "zh"
+    listed = "\n".join(f"{one.marker}. [{_place(one, chinese)}]({url(one.block_id)})" for one in answer.citations)
+    sources = f"\n\n**{'来源' if chinese else 'Sources'}**\n\n{listed}" if listed else ""
+    limits = "\n".join(f"> {' '.join(one.text.split())}" for one in answer.limitations)
+    return sources + (f"\n\n{limits}" if limits else "")
+
+
+def annotations(answer: Answer, url: BlockUrl) -> tuple[Annotation, ...]:
+    """One for each mark [n] in the text that stands for a citation, in order."""
+    by_marker = {one.marker: one for one in answer.citations}
+    return tuple(
+        Annotation(
+            url_citation=UrlCitation(
+                url=url(cited.block_id), title=cited.title, start_index=mark.start(), end_index=mark.end()
+            )
+        )
+        for mark in _MARK.finditer(answer.text)
+        if (cited := by_marker.get(int(mark.group(1)))) is not None
+    )
+
+
+def extra(answer: Answer, url: BlockUrl) -> Extra:
+    return Extra(
+        run_id=answer.run_id,
+        status=answer.status,
+        termination_reason=answer.termination_reason,
+        snapshot_id=answer.snapshot_id,
+        citations=tuple(
+            Cited(
+                marker=one.marker,
+                block_id=one.block_id,
+                title=one.title,
+                source_label=one.source_label,
+                section_path=one.section_path,
+                page_first=one.page_first,
+                page_last=one.page_last,
+                quote=one.quote,
+                verdict=one.verdict,
+                url=url(one.block_id),
+            )
+            for one in answer.citations
+        ),
+        limitations=answer.limitations,
+        embedding_tokens=answer.usage.embedding_tokens,
+    )
+
+
+def _place(citation: Citation, chinese: bool) -> str:
+    section = "" if citation.section_path == ROOT_PATH else f" › {citation.section_path}"
+    return _escaped(f"{citation.title}{section}") + _pages(citation, chinese)
+
+
+def _pages(citation: Citation, chinese: bool) -> str:
+    first, last = citation.page_first, citation.page_last
+    if first is None:
+        return ""
+    pages = str(first) if last in (None, first) else f"{first}–{last}"
+    return f"，第 {pages} 页" if chinese else f", p. {pages}"
+
+
+def _escaped(text: str) -> str:
+    """A title is a document's text: it must not open a link, an image or a tag of its own."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

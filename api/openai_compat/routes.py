@@ -1,0 +1,127 @@
+"""/v1: models and chat completions, for clients that know nothing of us."""
+
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any
+
+from litestar import Request, Response, Router, get, post
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from api.desk import Ask, record_unless_gone
+from api.openai_compat.citations import annotations, block_url, extra, footer
+from api.openai_compat.conversation import history_of, question_of
+from api.openai_compat.errors import respond
+from api.openai_compat.shapes import (
+    MODEL,
+    ChatBody,
+    Choice,
+    Completion,
+    ErrorBody,
+    Extra,
+    Model,
+    Models,
+    OutMessage,
+    TaskExtra,
+)
+from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
+from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
+from api.parts import Parts
+from api.problem import Problem, problem
+from shared.errors import InvalidArgument, NotFound
+from shared.types.events import RunFailed
+from shared.types.runs import Usage
+
+AnyRequest = Request[Any, Any, Any]
+Reply = Response[Completion] | Response[ErrorBody] | Stream
+
+
+@get("/models", sync_to_thread=False)
+def list_models() -> Models:
+    return Models(data=(Model(id=MODEL),))
+
+
+@get("/models/{model:str}", sync_to_thread=False)
+def get_model(model: str) -> Model:
+    _check_model(model)
+    return Model(id=MODEL)
+
+
+@post("/chat/completions", status_code=200)
+async def chat_completions(
+    request: AnyRequest,
+    parts: Parts,
+    data: ChatBody,
+    client_task: Annotated[str | None, Parameter(header=HEADER)] = None,
+) -> Reply:
+    """Answer the last user message from the active snapshot; the messages before it are the conversation so far."""
+    _check_model(data.model)
+    if data.n not in (None, 1):
+        raise InvalidArgument("n must be 1: a question has one answer here.", field="n")
+    task = task_of(data.messages, header=client_task)
+    if task is not None:
+        return _answer_task(task, data, parts)
+    url = block_url(f"{request.url.scheme}://{request.url.netloc}")
+    run = await parts.desk.begin(
+        Ask(question=question_of(data.messages), limits=parts.settings.limits, history=history_of(data.messages)),
+        request.scope["state"]["access"],
+    )
+    envelope = _envelope(run.run_id, data, parts)
+    if data.stream:
+        return _stream(run_chunks(run, envelope, url, keep_alive_s=parts.heartbeat_s, failure=failure))
+    record = await record_unless_gone(run, request.receive)
+    if run.failed is not None:
+        return respond(failure(run.failed), {})
+    answer = record.answer
+    message = OutMessage(content=answer.text + footer(answer, url), annotations=annotations(answer, url))
+    return _completion(envelope, message, answer.usage, extra(answer, url))
+
+
+openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions], tags=["openai"])
+
+
+def failure(event: RunFailed) -> Problem:
+    """A run that failed, as the error it would have been."""
+    status = 500 if event.code == "internal_error" else 503 if event.retryable else 502
+    return problem(event.code, event.message, status=status)
+
+
+def _answer_task(task: Task, data: ChatBody, parts: Parts) -> Reply:
+    text = answer_task(task, data.messages)
+    envelope = _envelope(f"task-{parts.now_ms()}", data, parts)
+    told = TaskExtra(task=task)
+    if data.stream:
+        return _stream(task_chunks(text, envelope, told))
+    return _completion(envelope, OutMessage(content=text), Usage(), told)
+
+
+def _envelope(number: str, data: ChatBody, parts: Parts) -> Envelope:
+    options = data.stream_options
+    return Envelope(
+        id=f"chatcmpl-{number}",
+        created=parts.now_ms() // 1000,
+        model=data.model,
+        include_usage=options is not None and bool(options.include_usage),
+    )
+
+
+def _completion(envelope: Envelope, message: OutMessage, usage: Usage, told: Extra | TaskExtra) -> Response[Completion]:
+    return Response(
+        Completion(
+            id=envelope.id,
+            created=envelope.created,
+            model=envelope.model,
+            choices=(Choice(message=message),),
+            usage=usage_of(usage),
+            citebound=told,
+        )
+    )
+
+
+def _stream(pieces: AsyncGenerator[bytes]) -> Stream:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx must not hold chunks back
+    return Stream(pieces, media_type="text/event-stream", headers=headers)
+
+
+def _check_model(model: str) -> None:
+    if model != MODEL:
+        raise NotFound(f"There is no model {model!r}; use {MODEL!r}.", field="model", ids=[model])

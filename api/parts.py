@@ -1,0 +1,70 @@
+"""What the routes work with; `api.app` makes it, tests make their own."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from sqlite_utils import Database
+
+from api.desk import RunDesk
+from api.retrieval.library import Library
+from shared.blobs import Blobs
+from shared.catalog.db import open_database
+from shared.clock import NowMs, now_ms
+from shared.ids import ImportId
+from shared.settings import Settings
+from shared.telemetry.setup import Telemetry
+
+
+class CatalogDoor:
+    """The catalog for one request in its own thread. Opening costs a third of a millisecond."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @contextmanager
+    def open(self) -> Generator[Database]:
+        """Blocking. Raises: StorageError."""
+        db = open_database(self._path)
+        try:
+            yield db
+        finally:
+            db.conn.close()
+
+
+class WorkerBell(Protocol):
+    """How the worker is told that there is something to do. Blocking."""
+
+    def ring(self, import_id: ImportId) -> None:
+        """Raises: UpstreamError; the import is found later all the same."""
+        ...
+
+    def check(self) -> None:
+        """Raises: UpstreamError when the broker doesn't answer."""
+        ...
+
+
+class Warmth(Protocol):
+    """How far the embedder is."""
+
+    @property
+    def state(self) -> Literal["loading", "ready", "failed"]: ...
+    @property
+    def failure(self) -> str | None: ...
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    settings: Settings
+    catalog: CatalogDoor
+    originals: Blobs
+    library: Library
+    desk: RunDesk
+    telemetry: Telemetry
+    bell: WorkerBell
+    warmth: Warmth
+    chat_model: str | None  # None = the extractive answerer
+    now_ms: NowMs = now_ms
+    heartbeat_s: float = 15.0  # silence on a stream after which a comment keeps proxies awake
+    poll_s: float = 0.5  # how often a watched import is looked at

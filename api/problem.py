@@ -1,0 +1,101 @@
+"""An error as people and programs see it: the fields of RFC 9457 and ours. Protocol folders put it into their own shape."""
+
+from msgspec import Struct
+
+from shared.errors import CiteboundError, UpstreamError
+
+
+class FieldProblem(Struct, frozen=True, kw_only=True):
+    """One input and what is wrong with it."""
+
+    field: str  # path from the body's root or the parameter's name
+    problem: str
+
+
+class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`code` is contract, the texts are not. `error_id` is in the log beside the cause of an internal error."""
+
+    type: str  # urn:citebound:problem:<code>
+    title: str
+    status: int
+    detail: str
+    code: str
+    retryable: bool = False
+    field: str | None = None
+    ids: tuple[str, ...] = ()
+    errors: tuple[FieldProblem, ...] = ()
+    remedy: str | None = None
+    retry_after_s: float | None = None
+    error_id: str | None = None
+
+
+_TITLES: dict[str, str] = {
+    "invalid_argument": "An input is not valid",
+    "invalid_settings": "A setting is not valid",
+    "malformed_json": "The body is not JSON",
+    "not_found": "Not found",
+    "method_not_allowed": "This address does not take that method",
+    "scope_not_found": "The scope names something that is not there",
+    "no_snapshot": "No documents have been published yet",
+    "conflict": "Not possible in the present state",
+    "too_large": "Too large",
+    "unauthorized": "A key is needed",
+    "forbidden": "Not allowed",
+    "storage_unavailable": "The data folder can't be used",
+    "collection_unavailable": "A snapshot can't be opened",
+    "upstream_unavailable": "Another service does not answer",
+    "internal_error": "Something broke inside",
+}
+_REMEDIES: dict[str, str] = {
+    "no_snapshot": "Import documents first: citebound import PATH, or POST /api/imports.",
+    "unauthorized": "Send the header Authorization: Bearer <the key in CITEBOUND_API_API_KEY>.",
+    "storage_unavailable": "Look at disk space and permissions; citebound doctor says more.",
+    "collection_unavailable": "Activate another snapshot, or import the documents again.",
+    "internal_error": "Look for the error_id in the log of the API.",
+}
+
+
+def problem(code: str, detail: str, *, status: int, errors: tuple[FieldProblem, ...] = ()) -> Problem:
+    """A problem that no error of ours stands for."""
+    return Problem(
+        type=_type(code),
+        title=_TITLES.get(code, code),
+        status=status,
+        detail=detail,
+        code=code,
+        field=errors[0].field if errors else None,
+        errors=errors,
+        remedy=_REMEDIES.get(code),
+    )
+
+
+def problem_of(error: CiteboundError) -> Problem:
+    return Problem(
+        type=_type(error.code),
+        title=_TITLES.get(error.code, "A provider failed" if isinstance(error, UpstreamError) else error.code),
+        status=error.status,
+        detail=error.message,
+        code=error.code,
+        retryable=error.retryable,
+        field=error.field,
+        ids=error.ids,
+        remedy=_REMEDIES.get(error.code),
+        retry_after_s=error.retry_after_s if isinstance(error, UpstreamError) else None,
+    )
+
+
+def internal(error_id: str) -> Problem:
+    """Nothing of what went wrong inside is told; the log knows it under `error_id`."""
+    return Problem(
+        type=_type("internal_error"),
+        title=_TITLES["internal_error"],
+        status=500,
+        detail=f"An error that should not happen did. It is in the log as {error_id}.",
+        code="internal_error",
+        remedy=_REMEDIES["internal_error"],
+        error_id=error_id,
+    )
+
+
+def _type(code: str) -> str:
+    return f"urn:citebound:problem:{code}"

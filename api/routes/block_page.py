@@ -1,0 +1,111 @@
+"""The page of a block: rendered here, no script, nothing loaded from anywhere.
+
+Text of documents is hostile until proven otherwise: everything is escaped, and the policy forbids whatever slips through.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import jinja2
+
+from api.retrieval.blocks import BlockView
+from api.routes.languages import Lang
+from shared.types.documents import ROOT_PATH, Trust
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_STYLE = (_TEMPLATES / "block.css").read_text(encoding="utf-8")
+_STYLE_SHA256 = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+
+CONTENT_SECURITY_POLICY = f"default-src 'none'; style-src 'sha256-{_STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+_TRUST: dict[Lang, dict[Trust, str]] = {
+    "en": {
+        "official": "official",
+        "internal": "internal",
+        "third_party": "third party",
+        "web": "web",
+        "user_upload": "user upload",
+    },
+    "zh": {"official": "官方", "internal": "内部", "third_party": "第三方", "web": "网络", "user_upload": "用户上传"},
+}
+_WORDS: dict[Lang, dict[str, str]] = {
+    "en": {
+        "source": "Source",
+        "section": "Section",
+        "page": "Page",
+        "version": "Version",
+        "updated": "Updated",
+        "trust": "Trust",
+        "snapshot": "Snapshot",
+        "cited": "Cited block",
+        "before": "Before it",
+        "after": "After it",
+        "outdated": "A newer version of this document is active: version {}.",
+        "gone": "This document is not in the active snapshot any more.",
+        "injection_suspected": "This text addresses the reader's assistant; it is shown as it stands.",
+        "hidden_text_removed": "Invisible characters were removed from this text.",
+        "other_language": "中文",
+    },
+    "zh": {
+        "source": "来源",
+        "section": "章节",
+        "page": "页码",
+        "version": "版本",
+        "updated": "更新时间",
+        "trust": "可信级别",
+        "snapshot": "快照",
+        "cited": "被引用的文本块",
+        "before": "上文",
+        "after": "下文",
+        "outdated": "该文档已有更新的版本：第 {} 版。",
+        "gone": "该文档已不在当前快照中。",
+        "injection_suspected": "这段文字像是在对助手下指令，此处原样显示。",
+        "hidden_text_removed": "这段文字中的不可见字符已被移除。",
+        "other_language": "English",
+    },
+}
+_page = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(_TEMPLATES),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+).get_template("block.html.j2")
+
+
+def render(view: BlockView, *, lang: Lang, url: Callable[[str], str]) -> str:
+    """`url`: the address of another block's page."""
+    words = _WORDS[lang]
+    document, block = view.document, view.block
+    pages = [page for page in (block.page_first, block.page_last) if page is not None]
+    return _page.render(
+        lang=lang,
+        other="en" if lang == "zh" else "zh",
+        style=_STYLE,
+        words=words,
+        view=view,
+        facts=[
+            (words["source"], document.source_label),
+            (words["section"], "" if view.section.path == ROOT_PATH else view.section.path),
+            (words["page"], "–".join(map(str, dict.fromkeys(pages)))),
+            (words["version"], str(document.version)),
+            (
+                words["updated"],
+                datetime.fromtimestamp(document.updated_at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            ),
+            (words["trust"], _TRUST[lang][document.trust]),
+            (words["snapshot"], view.snapshot_id),
+        ],
+        notice=_notice(view, words),
+        flags=[words[flag] for flag in block.flags if flag in words],
+        url=url,
+    )
+
+
+def _notice(view: BlockView, words: dict[str, str]) -> str | None:
+    if view.in_active_snapshot:
+        return None
+    return words["gone"] if view.active_version is None else words["outdated"].format(view.active_version)

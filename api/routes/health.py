@@ -1,0 +1,88 @@
+"""Is the process alive; can it answer."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal
+
+from litestar import Response, get
+from msgspec import Struct
+
+from api.parts import Parts
+from shared.access import OWNER
+from shared.catalog.snapshots import active_snapshot_id
+from shared.errors import CiteboundError, NoSnapshot
+from shared.ids import SnapshotId
+
+PATIENCE_S = 2.0
+
+
+class Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`ok`: nothing to do. `none`: not there, and the server works all the same. `loading`, `failed`: it does not answer (yet)."""
+
+    state: Literal["ok", "none", "loading", "failed"]
+    detail: str | None = None
+
+
+class Readiness(Struct, frozen=True, kw_only=True):
+    ready: bool
+    parts: dict[str, Part]
+    runs: int  # under way
+    traces_dropped: int  # spans, artifacts and runs this process could not write
+
+
+@get("/healthz")
+async def healthz() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@get("/readyz")
+async def readyz(parts: Parts) -> Response[Readiness]:
+    """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed."""
+    catalog, broker = await asyncio.gather(_checked(lambda: _read(parts)), _checked(parts.bell.check))
+    embedder = (
+        Part(state="ok")
+        if parts.warmth.state == "ready"
+        else Part(state=parts.warmth.state, detail=parts.warmth.failure)
+    )
+    found = {
+        "catalog": catalog,
+        "broker": broker,
+        "embedder": embedder,
+        "snapshot": await _snapshot(parts),
+        "chat_model": Part(state="ok", detail=parts.chat_model)
+        if parts.chat_model
+        else Part(state="none", detail="no model is configured: answers are made of verbatim sentences"),
+    }
+    ready = all(part.state in ("ok", "none") for part in found.values())
+    body = Readiness(
+        ready=ready, parts=found, runs=parts.desk.count(), traces_dropped=sum(parts.telemetry.dropped().values())
+    )
+    return Response(body, status_code=200 if ready else 503)
+
+
+async def _checked(check: Callable[[], object]) -> Part:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await asyncio.to_thread(check)
+    except TimeoutError:
+        return Part(state="failed", detail=f"does not answer within {PATIENCE_S:.0f} s")
+    except CiteboundError as error:
+        return Part(state="failed", detail=error.message)
+    return Part(state="ok")
+
+
+def _read(parts: Parts) -> SnapshotId | None:
+    with parts.catalog.open() as db:
+        return active_snapshot_id(db)
+
+
+async def _snapshot(parts: Parts) -> Part:
+    """The active snapshot opens and is what its manifest says; verified once, then cached by the library."""
+    try:
+        async with await parts.library.pin(None, OWNER) as pinned:
+            return Part(state="ok", detail=pinned.snapshot.snapshot_id)
+    except NoSnapshot:
+        return Part(state="none", detail="nothing has been imported yet")
+    except CiteboundError as error:
+        return Part(state="failed", detail=error.message)

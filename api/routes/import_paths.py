@@ -1,0 +1,49 @@
+"""Which paths of this server may be imported."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from api.routes.edge import is_loopback
+from shared.errors import InvalidArgument
+from shared.settings import Settings
+
+
+def roots(settings: Settings) -> tuple[Path, ...]:
+    """CITEBOUND_API_IMPORT_ROOTS; without it, and on loopback only, the owner's home and the folder around the data folder."""
+    if settings.api.import_roots:
+        return tuple(Path(root) for root in settings.api.import_roots)
+    if is_loopback(settings.api.host):
+        return (Path.home(), Path(settings.data_dir).parent)
+    return ()
+
+
+def check_paths(paths: Sequence[str], allowed: Sequence[Path]) -> tuple[str, ...]:
+    """The same paths, links resolved. Blocking.
+
+    Raises: InvalidArgument for one that is relative, missing, unreadable or outside of every allowed folder.
+    """
+    real_roots = [root.resolve() for root in allowed]
+    return tuple(_check(index, path, real_roots) for index, path in enumerate(paths))
+
+
+def _check(index: int, path: str, allowed: Sequence[Path]) -> str:
+    field = f"paths[{index}]"
+    if "\0" in path or not Path(path).is_absolute():
+        raise InvalidArgument(f"{path!r} is not an absolute path on this server.", field=field)
+    real = Path(path).resolve()
+    # Outside first: whether something exists there is nobody's business.
+    if not any(real.is_relative_to(root) for root in allowed):
+        listed = ", ".join(map(str, allowed)) or "none"
+        raise InvalidArgument(
+            f"{path} is not in a folder that may be imported ({listed}). Upload the files instead, or name the folder in"
+            " CITEBOUND_API_IMPORT_ROOTS.",
+            field=field,
+        )
+    try:
+        if not real.is_dir():
+            real.open("rb").close()
+        else:
+            next(real.iterdir(), None)
+    except OSError as error:
+        raise InvalidArgument(f"{path} can't be read: {error.strerror}.", field=field) from error
+    return str(real)

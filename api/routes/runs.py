@@ -1,0 +1,119 @@
+"""Ask, and look at what was asked."""
+
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.params import Parameter
+from litestar.response import Stream
+from msgspec import Meta, Struct, structs
+
+from api.desk import Ask, record_unless_gone
+from api.parts import Parts
+from api.routes.access import AnyRequest, access_of
+from api.routes.streams import run_events, stream
+from shared.errors import InvalidArgument
+from shared.ids import RunId, SnapshotId
+from shared.types.runs import Answer, LedgerEntry, Limits, RunRecord, Scope
+from shared.types.traces import RunSummary, Trace, TraceLevel
+
+MAX_QUESTION = 20_000  # code points
+
+
+class Budgets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Limits of this run, each at most what the settings allow; absent = the settings'."""
+
+    max_context_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_request_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_tool_calls: Annotated[int, Meta(ge=0)] | None = None
+    finalization_reserve_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_wall_seconds: Annotated[int, Meta(ge=1)] | None = None
+
+
+class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    scope: Scope | None = None
+    snapshot_id: SnapshotId | None = None
+    budgets: Budgets = Budgets()
+    trace_level: TraceLevel | None = None
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """Every block that entered the model's context in this run, in order."""
+
+    run_id: RunId
+    ledger: tuple[LedgerEntry, ...]
+
+
+class Cancelling(Struct, frozen=True, kw_only=True):
+    run_id: RunId
+    state: str = "cancelling"
+
+
+@post("/", status_code=200)
+async def ask(request: AnyRequest, parts: Parts, data: AskBody) -> Answer | Stream:
+    """Answer a question. With `Accept: text/event-stream` the run's events as they happen, else the answer.
+
+    Closing the connection cancels the run, in both forms.
+    """
+    run = await parts.desk.begin(
+        Ask(
+            question=data.question,
+            limits=limits_within(parts.settings.limits, data.budgets),
+            scope=data.scope,
+            snapshot_id=data.snapshot_id,
+            trace_level=data.trace_level,
+        ),
+        access_of(request),
+    )
+    if request.accept.best_match(["application/json", "text/event-stream"]) == "text/event-stream":
+        return stream(run_events(run, heartbeat_s=parts.heartbeat_s))
+    return (await record_unless_gone(run, request.receive)).answer
+
+
+@get("/", sync_to_thread=True)
+def list_runs(
+    request: AnyRequest, parts: Parts, limit: Annotated[int, Parameter(ge=1, le=1000)] = 50
+) -> list[RunSummary]:
+    """The newest first."""
+    return parts.telemetry.list_runs(access_of(request), limit=limit)
+
+
+@get("/{run_id:str}", sync_to_thread=True)
+def get_run(request: AnyRequest, parts: Parts, run_id: str) -> Answer:
+    return _record(parts, run_id, request).answer
+
+
+@get("/{run_id:str}/evidence", sync_to_thread=True)
+def get_evidence(request: AnyRequest, parts: Parts, run_id: str) -> Evidence:
+    record = _record(parts, run_id, request)
+    return Evidence(run_id=record.answer.run_id, ledger=record.ledger)
+
+
+@get("/{run_id:str}/trace", sync_to_thread=True)
+def get_trace(request: AnyRequest, parts: Parts, run_id: str) -> Trace:
+    """The run's spans as a tree. `partial` says that something of it is missing."""
+    return parts.telemetry.run_trace(RunId(run_id), access_of(request))
+
+
+@post("/{run_id:str}/cancel", status_code=202)
+async def cancel_run(request: AnyRequest, parts: Parts, run_id: str) -> Cancelling:
+    """Stop a run that is under way; whoever waits for it gets it as cancelled."""
+    parts.desk.cancel(RunId(run_id), access_of(request))
+    return Cancelling(run_id=RunId(run_id))
+
+
+runs = Router("/api/runs", route_handlers=[ask, list_runs, get_run, get_evidence, get_trace, cancel_run], tags=["runs"])
+
+
+def limits_within(ceiling: Limits, wanted: Budgets) -> Limits:
+    """Raises: InvalidArgument naming a limit above the settings'."""
+    given = {name: value for name, value in structs.asdict(wanted).items() if value is not None}
+    for name, value in given.items():
+        most = getattr(ceiling, name)
+        if value > most:
+            raise InvalidArgument(f"{name} is {value}, at most {most} is allowed here.", field=f"budgets.{name}")
+    return structs.replace(ceiling, **given)
+
+
+def _record(parts: Parts, run_id: str, request: AnyRequest) -> RunRecord:
+    return parts.telemetry.run_record(RunId(run_id), access_of(request))

@@ -1,0 +1,94 @@
+"""A tool without a model.
+
+The reply holds the payload byte for byte as a model would read it. An error of the tool is a problem with the status its code
+stands for, so that a script can go by the status; the payload is inside it too.
+"""
+
+from typing import Any
+
+import msgspec
+from litestar import Response, Router, get, post
+from msgspec import Struct, structs
+
+from api.parts import Parts
+from api.problem import Problem, problem
+from api.routes.access import AnyRequest, access_of
+from api.routes.problems import MEDIA_TYPE
+from api.tools.registry import DESCRIPTORS, Descriptor, Toolbox, ToolResult
+from shared.errors import NotFound
+from shared.ids import BlockId, SnapshotId
+
+_STATUS = {"invalid_argument": 400, "scope_not_found": 404, "collection_unavailable": 503, "upstream_unavailable": 502}
+_NAMES = "list_documents, get_outline, search_blocks, list_blocks, scan_term"
+
+
+class ToolReply(Struct, frozen=True, kw_only=True):
+    tool: str
+    snapshot_id: SnapshotId
+    empty_reason: str | None
+    embedding_tokens: int
+    seen: tuple[BlockId, ...]  # blocks whose text the payload shows, in its order
+    payload: msgspec.Raw
+
+
+class ToolProblem(Problem, frozen=True, kw_only=True, omit_defaults=True):
+    payload: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Error(Struct, frozen=True, kw_only=True):
+    message: str = ""
+    field: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class _ErrorPayload(Struct, frozen=True, kw_only=True):
+    error: _Error = _Error()
+
+
+_error_payload = msgspec.json.Decoder(_ErrorPayload)
+
+
+@get("/", sync_to_thread=False)
+def list_tools() -> tuple[Descriptor, ...]:
+    """What a model is told about the tools, in English and Chinese, with the JSON schema of their arguments."""
+    return DESCRIPTORS
+
+
+@post("/{name:str}", status_code=200)
+async def call_tool(
+    request: AnyRequest, parts: Parts, name: str, data: dict[str, Any], snapshot_id: str | None = None
+) -> Response[ToolReply | ToolProblem]:
+    """Call a tool with its arguments as the body, on the active snapshot or the one named in the query string."""
+    if all(descriptor.name != name for descriptor in DESCRIPTORS):
+        raise NotFound(f"There is no tool {name!r}; there are {_NAMES}.", field="name", ids=[name])
+    wanted = None if snapshot_id is None else SnapshotId(snapshot_id)
+    async with await parts.library.pin(wanted, access_of(request)) as pinned:
+        result = await Toolbox(pinned).call(name, data)
+        if result.error_code is not None:
+            found = _problem(result)
+            return Response(found, status_code=found.status, media_type=MEDIA_TYPE)
+        return Response(
+            ToolReply(
+                tool=name,
+                snapshot_id=pinned.snapshot.snapshot_id,
+                empty_reason=result.empty_reason,
+                embedding_tokens=result.embedding_tokens,
+                seen=tuple(block.block_id for block in result.seen),
+                payload=msgspec.Raw(result.payload),
+            )
+        )
+
+
+tools = Router("/api/tools", route_handlers=[list_tools, call_tool], tags=["tools"])
+
+
+def _problem(result: ToolResult) -> ToolProblem:
+    code = result.error_code or "tool_internal_error"
+    error = _error_payload.decode(result.payload).error
+    told = structs.replace(
+        problem(code, error.message, status=_STATUS.get(code, 500)),
+        field=error.field,
+        ids=error.missing,
+        retryable=result.retryable,
+    )
+    return ToolProblem(**structs.asdict(told), payload=msgspec.Raw(result.payload))
