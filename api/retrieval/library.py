@@ -113,6 +113,15 @@ class Library:
         opened = await self._snapshots.take(snapshot_id)
         return Pinned(opened, access, embedder=self._embedder, threads=self._threads, snapshots=self._snapshots)
 
+    async def block(self, block_id: str, access: Access, *, neighbours: int = NEIGHBOURS) -> BlockView:
+        """A block of any published snapshot, the active one preferred; needs the catalog only, no collection.
+
+        Raises: NotFound, StorageError, CollectionUnavailable when its text isn't the one that was published.
+        """
+        return await self._threads.read(
+            lambda catalog: block_view(catalog, block_id, snapshot_id=None, labels=access.labels, neighbours=neighbours)
+        )
+
     async def close(self) -> None:
         """Close every collection and connection. The embedder and the vectors stay the caller's."""
         await self._snapshots.close()
