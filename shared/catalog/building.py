@@ -152,7 +152,7 @@ def orphaned_snapshots(db: Database) -> list[SnapshotId]:
     """Under construction for an import that has ended."""
     found = rows(
         db,
-        "select snapshot_id from snapshots join imports using (import_id)"
+        "select snapshots.snapshot_id from snapshots join imports using (import_id)"
         " where snapshots.state = 'building' and imports.state in ('cancelled', 'failed', 'completed')",
     )
     return [SnapshotId(row["snapshot_id"]) for row in found]

@@ -1,0 +1,24 @@
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from shared.catalog.db import open_database
+from shared.catalog.migrations import migrate
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    path = tmp_path / "catalog.db"
+    db = open_database(path)
+    migrate(db)
+    db.conn.close()
+    return path
+
+
+@pytest.fixture
+def db(catalog: Path) -> Generator[Database]:
+    db = open_database(catalog)
+    yield db
+    db.conn.close()

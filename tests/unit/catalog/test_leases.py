@@ -1,0 +1,117 @@
+import threading
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from shared.catalog import imports, leases
+from shared.catalog.db import open_database
+from shared.ids import ImportId
+from shared.types.imports import ImportState
+from tests.unit.catalog.factories import LATER, LEASE_MS, ME, NOW, an_import, state_of
+
+QUIET_MS = 30_000
+
+
+def claim(db: Database, import_id: ImportId, worker: str = ME, *, now_ms: int = NOW) -> int | None:
+    return leases.claim(db, import_id, worker, now_ms=now_ms, lease_ms=LEASE_MS)
+
+
+def test_of_eight_threads_exactly_one_gets_the_lease(catalog: Path, db: Database) -> None:
+    import_id = an_import(db)
+    ready = threading.Barrier(8)
+    won: list[str] = []
+
+    def contend(name: str) -> None:
+        own = open_database(catalog)
+        ready.wait(5)
+        if claim(own, import_id, name) is not None:
+            won.append(name)
+        own.conn.close()
+
+    threads = [threading.Thread(target=contend, args=(f"worker-{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert len(won) == 1
+    assert leases.standing(db, import_id, won[0]) == "running"
+
+
+def test_a_live_lease_is_respected_and_a_dead_one_taken_over(db: Database) -> None:
+    import_id = an_import(db, "running")
+    assert claim(db, import_id, "worker-2", now_ms=NOW + LEASE_MS) is None
+    assert claim(db, import_id, "worker-2", now_ms=NOW + LEASE_MS + 1) == 2
+
+
+def test_a_heartbeat_keeps_the_lease_and_counts_the_time(db: Database) -> None:
+    import_id = an_import(db, "running")
+    for beat in range(1, 6):
+        assert leases.renew(db, import_id, ME, now_ms=NOW + beat * 900, lease_ms=LEASE_MS)
+    assert claim(db, import_id, "worker-2", now_ms=NOW + 5 * 900 + 1) is None
+    assert imports.get_import(db, import_id, now_ms=NOW + 5 * 900 + 100).progress.elapsed_ms == 4_600
+
+
+@pytest.mark.parametrize("state", ["pausing", "paused", "cancelling", "cancelled", "completed", "failed"])
+def test_only_queued_and_running_imports_can_be_claimed(db: Database, state: ImportState) -> None:
+    import_id = an_import(db, state)
+    assert claim(db, import_id, "worker-2", now_ms=LATER) is None
+    assert state_of(db, import_id) == state
+
+
+def test_claims_count_until_there_is_progress_or_an_orderly_end(db: Database) -> None:
+    import_id = an_import(db)
+    assert [claim(db, import_id, f"dies-{n}", now_ms=NOW + n * 2 * LEASE_MS) for n in range(3)] == [1, 2, 3]
+    leases.count_embedded(db, import_id, blocks=1, provider_tokens=10)
+    assert claim(db, import_id, ME, now_ms=NOW + 8 * LEASE_MS) == 1
+    leases.drop_lease(db, import_id, ME, now_ms=NOW + 8 * LEASE_MS)
+    assert claim(db, import_id, ME, now_ms=NOW + 8 * LEASE_MS) == 2
+    leases.release(db, import_id, ME, now_ms=NOW + 8 * LEASE_MS)
+    assert claim(db, import_id, ME, now_ms=NOW + 8 * LEASE_MS) == 1
+
+
+STOPPED: tuple[ImportState, ...] = ("paused", "cancelled", "completed", "failed")
+
+
+def test_the_reconciler_wakes_what_nobody_works_on_and_only_that(db: Database) -> None:
+    queued, dead = an_import(db), an_import(db, "running")
+    for state in STOPPED:
+        an_import(db, state)
+    alive = an_import(db)
+    claim(db, alive, now_ms=LATER)
+    assert leases.reconcile(db, now_ms=LATER + 1, quiet_ms=0) == sorted([queued, dead])
+
+
+def test_a_woken_import_is_left_alone_for_a_while(db: Database) -> None:
+    import_id = an_import(db)
+    assert leases.reconcile(db, now_ms=NOW, quiet_ms=QUIET_MS) == [import_id]
+    assert leases.reconcile(db, now_ms=NOW + QUIET_MS - 1, quiet_ms=QUIET_MS) == []
+    assert leases.reconcile(db, now_ms=NOW + QUIET_MS, quiet_ms=QUIET_MS) == [import_id]
+
+
+def test_a_stop_asked_of_a_worker_that_died_is_carried_out(db: Database) -> None:
+    pausing, cancelling = an_import(db, "pausing"), an_import(db, "cancelling")
+    leases.reconcile(db, now_ms=NOW + 1, quiet_ms=0)
+    assert (state_of(db, pausing), state_of(db, cancelling)) == ("pausing", "cancelling")
+    leases.reconcile(db, now_ms=LATER, quiet_ms=0)
+    assert (state_of(db, pausing), state_of(db, cancelling)) == ("paused", "cancelled")
+
+
+def test_a_pause_for_a_fault_says_why_and_ends_by_itself(db: Database) -> None:
+    import_id = an_import(db, "running")
+    leases.pause_for(db, import_id, ME, reason="服务暂时不可用", wake_at_ms=LATER, now_ms=NOW)
+    paused = imports.get_import(db, import_id, now_ms=NOW)
+    assert (paused.state, paused.pause_reason) == ("paused", "服务暂时不可用")
+    assert leases.faults(db, import_id) == 1
+    assert leases.reconcile(db, now_ms=LATER - 1, quiet_ms=0) == []
+    assert leases.reconcile(db, now_ms=LATER, quiet_ms=0) == [import_id]
+    assert imports.get_import(db, import_id, now_ms=LATER).pause_reason is None
+
+
+def test_a_pause_that_somebody_asked_for_lasts_until_somebody_resumes_it(db: Database) -> None:
+    asked, faulty = an_import(db, "paused"), an_import(db, "pausing")
+    leases.pause_for(db, faulty, ME, reason="disk full", wake_at_ms=LATER, now_ms=NOW)
+    assert leases.reconcile(db, now_ms=LATER * 100, quiet_ms=0) == []
+    imports.resume(db, asked, now_ms=LATER)
+    imports.resume(db, faulty, now_ms=LATER)
+    assert leases.reconcile(db, now_ms=LATER + 1, quiet_ms=QUIET_MS) == sorted([asked, faulty])
