@@ -1,20 +1,23 @@
 """Text to keyword terms: what the keyword branch of search compares.
 
 A passage and a query go through the same steps, so a term found in one is found in the other:
-compatibility forms folded (NFKC), Traditional to Simplified, case and accents folded, then by script:
+compatibility forms (NFKC), Traditional Chinese, case and accents are folded, then each run of a script gives a whole and its parts:
 
-Chinese         words of a dictionary (rjieba) and every pair of neighbouring characters
-kana, Hangul    the run itself and its pairs; Thai and its neighbours likewise
-words           English endings folded
-names in code   whole, and in parts: ERR_TIMEOUT, v2.1.3, GB/T, maxRetries, 2019-04-23
+script                     whole                                  parts
+Chinese                    each word of a dictionary (rjieba)     the characters of words of two and more
+kana, Hangul, Thai ...     the run                                pairs of neighbouring characters
+words                      the word without its English ending    -
+names in code, numbers     ERR_TIMEOUT, v2.1.3, GB/T, maxRetries  err timeout, 2.1.3 2.1, gb t, max retry
+
+Parts find what another segmentation or spelling hid; in a query they weigh half, so that a whole match comes first.
 """
 
 import re
 import unicodedata
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
 from typing import Protocol, cast
 
 import opencc
@@ -22,57 +25,71 @@ import rjieba
 
 from shared.vectors.port import Sparse
 
-KEYWORD_VERSION = "terms-1"  # the steps, K1, B and AVERAGE_TERMS; a change makes old and new vectors incomparable
+KEYWORD_VERSION = "terms-1"  # the steps and the numbers below; a change makes old and new vectors incomparable
 K1 = 1.2
 B = 0.75
-AVERAGE_TERMS = 200.0  # fixed, so that adding a document never changes another one's vector
+AVERAGE_WORDS = 150.0  # wholes in a block of 256 tokens, roughly; fixed, so that adding a document never changes another one's vector
+PART_WEIGHT = 0.5  # of a part in a query
 _LONGEST_TERM = 64  # a longer run is no name: only its parts are kept
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 _KANA = r"\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe"
 _HANGUL = r"\u1100-\u11ff\uac00-\ud7a3"
 _UNSPACED = r"\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
-_LETTER = rf"[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]"
+_INDIC = r"\u0900-\u0963\u0966-\u0dff"  # with the vowel signs, which \w leaves out
+_LETTER = rf"(?:[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]|[{_INDIC}])"
 _RUN = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)|(?P<name>{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?)"
 )
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_ACCENTS = re.compile(
+    r"[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]"
+)  # also Hebrew points, Arabic vowel marks
 _OUTER = re.compile(r"[:/=@&,]+")
 _INNER = re.compile(r"[-_.'+#]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|edly|ed|ly)$")
 _LETTERS_OR_DIGITS = re.compile(r"\d+|[^\d]+")
 
 
 def terms(text: str) -> list[str]:
-    """Every term of `text` in reading order, repeats kept; never raises, whatever the text."""
-    found: list[str] = []
-    for match in _RUN.finditer(_normal(text)):
-        run = match.group()
-        match match.lastgroup:
-            case "han":
-                found += _han(run)
-            case "pairs":
-                found += _pairs(run)
-            case _:
-                found += _name(run)
-    return found
+    """Every term of `text`, wholes and parts, in reading order, repeats kept; never raises, whatever the text."""
+    return [term for term, _ in _weighed(text)]
 
 
 def passage_terms(text: str) -> Sparse:
     """The term-frequency part of BM25; the engine multiplies by its collection's inverse document frequency."""
-    counts = Counter(terms(text))
-    norm = K1 * (1 - B + B * counts.total() / AVERAGE_TERMS)
-    return _sparse({term: count * (K1 + 1) / (count + norm) for term, count in counts.items()})
+    weighed = list(_weighed(text))
+    counts = Counter(term for term, _ in weighed)
+    wholes = sum(weight == 1.0 for _, weight in weighed)  # parts do not make a text longer
+    norm = K1 * (1 - B + B * wholes / AVERAGE_WORDS)
+    return _sparse((term, count * (K1 + 1) / (count + norm)) for term, count in counts.items())
 
 
 def query_terms(text: str) -> Sparse:
-    """How often each term is asked for."""
-    return _sparse({term: float(count) for term, count in Counter(terms(text)).items()})
+    """How often each term is asked for, parts counting PART_WEIGHT."""
+    return _sparse(_weighed(text))
 
 
-def _sparse(weights: dict[str, float]) -> Sparse:
+def _weighed(text: str) -> Iterator[tuple[str, float]]:
+    for match in _RUN.finditer(_normal(text)):
+        run = match.group()
+        match match.lastgroup:
+            case "han":
+                wholes, parts = _chinese(run)
+            case "pairs":
+                wholes, parts = (
+                    [run[:_LONGEST_TERM]],
+                    [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 2 else [],
+                )
+            case _:
+                wholes, parts = _name(run)
+        yield from ((term, 1.0) for term in wholes)
+        yield from ((term, PART_WEIGHT) for term in parts)
+
+
+def _sparse(weighed: Iterable[tuple[str, float]]) -> Sparse:
     by_id: dict[int, float] = {}
-    for term, weight in weights.items():
+    for term, weight in weighed:
         term_id = zlib.crc32(term.encode())
         by_id[term_id] = by_id.get(term_id, 0.0) + weight  # two terms with one id count as one
     ids = sorted(by_id)
@@ -83,63 +100,56 @@ def _normal(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())  # lone surrogates are no characters
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", _simplified(text))))
+    text = unicodedata.normalize("NFD", _simplified(text).replace("’", "'"))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", text))
 
 
-def _han(run: str) -> list[str]:
-    if len(run) == 1:
-        return [run]
-    words = [word for word in rjieba.cut(run) if len(word) != 2]  # a word of two is a pair already
-    return [*words, *_bigrams(run)]
+def _chinese(run: str) -> tuple[list[str], list[str]]:
+    words = rjieba.cut(run)
+    return words, [character for word in words if len(word) > 1 for character in word]
 
 
-def _pairs(run: str) -> list[str]:
-    return [run] if len(run) <= 2 else [run[:_LONGEST_TERM], *_bigrams(run)]
-
-
-def _bigrams(run: str) -> list[str]:
-    return [first + second for first, second in pairwise(run)]
-
-
-def _name(run: str) -> list[str]:
-    """The name as written, then its parts, outer ones first; each once, so that a long name does not outweigh the prose round it."""
-    if run.isascii() and run.isalpha() and (run.islower() or run.istitle()):
-        return [_stem(run.lower())]
-    parts: dict[str, None] = {_stem(run.casefold()): None} if len(run) <= _LONGEST_TERM else {}
+def _name(run: str) -> tuple[list[str], list[str]]:
+    """A run of letters and digits as written, and its parts: each once, so that a long name does not outweigh the prose round it."""
+    whole = _stem(run.casefold())
+    if run.isascii() and run.isalpha() and not _CAMEL.search(run):
+        return ([whole], []) if len(whole) <= _LONGEST_TERM else ([], [])
+    parts: dict[str, None] = {}
     for outer in _OUTER.split(run):
-        parts.update(dict.fromkeys(_numbered(outer)))
+        parts.update(dict.fromkeys(_stem(part) for part in _numbered(outer.casefold())))
         for inner in _INNER.split(outer):
             for word in _CAMEL.split(inner):
-                folded = word.casefold()
-                parts[_stem(folded)] = None
-                pieces = _LETTERS_OR_DIGITS.findall(folded)
-                if len(pieces) > 1:
-                    parts.update(dict.fromkeys(_stem(piece) for piece in pieces))
-    return [part for part in parts if part and len(part) <= _LONGEST_TERM]
+                pieces = [word, *_LETTERS_OR_DIGITS.findall(word)]
+                parts.update(dict.fromkeys(_stem(piece.casefold()) for piece in pieces))
+    parts.pop(whole, None)
+    return [term for term in (whole,) if len(term) <= _LONGEST_TERM], [
+        part for part in parts if 0 < len(part) <= _LONGEST_TERM
+    ]
 
 
 def _numbered(part: str) -> list[str]:
     """v2.1.3 is also 2.1.3 and 2.1."""
-    digits = part.casefold().removeprefix("v").split(".")
+    digits = part.removeprefix("v").split(".")
     if len(digits) < 2 or not all(piece.isdecimal() for piece in digits):
-        return [part.casefold()]
-    return [part.casefold(), *(".".join(digits[:length]) for length in range(len(digits), 1, -1))]
+        return [part]
+    return [part, *(".".join(digits[:length]) for length in range(len(digits), 1, -1))]
 
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    """Fold the commonest English endings: plural, -ed, -ing, -ly; other words as they are."""
+    """Fold the commonest English endings: plural, -ed, -ing, -ly, silent -e; not a dictionary form, only the same for word and query."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+    if word.endswith(("ies", "sses")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
-    for ending in ("ing", "edly", "ed", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+    stem = _VERB_ENDING.sub("", word)
+    if stem != word and stem[-1] == stem[-2] and stem[-1] not in "lsz":  # running, planned; but not falling, missed
+        stem = stem[:-1]
+    if len(stem) > 3 and stem.endswith("e"):
+        stem = stem[:-1]
+    return stem[:-1] + "i" if len(stem) > 3 and stem.endswith("y") else stem  # city, cities
 
 
 def _simplified(text: str) -> str:
