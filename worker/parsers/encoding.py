@@ -17,6 +17,7 @@ _MARKS = (
 _CANDIDATES = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1252", "cp1251", "cp866", "koi8_r", "cp1256")
 _SAMPLE_BYTES = 200_000
 _ORDINARY = re.compile(r"[\s\x21-\x7e\u3001-\u3011\uff01-\uff1f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BROKEN = "\ufffd"
 
 
@@ -25,6 +26,13 @@ def decode(data: bytes, *, declared: str | None = None) -> tuple[str, str]:
 
     Raises: unreadable.
     """
+    text, encoding = _decode(data, declared)
+    if len(_CONTROLS.findall(text, 0, 100_000)) * 20 > len(text[:100_000]):
+        raise DocumentError("unreadable", "This is no text: it may be a binary file of an unknown kind.")
+    return text, encoding
+
+
+def _decode(data: bytes, declared: str | None) -> tuple[str, str]:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), encoding

@@ -8,10 +8,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from worker.parsers.types import Element
 
 MAX_CHARS = 60  # of a heading line
 _NUMERAL = r"[〇零一二三四五六七八九十百千两\d０-９]{1,7}"
 _ROMAN = r"(?:[IVXLC]{1,7}|\d{1,3}|[A-Z])"
+_RANK_TITLE = 1
+_RANK_NUMBER = 8
+_LEADING_NUMBER = re.compile(r"\d+")
 # Rank orders the kinds of numbering from the outermost in; sections nest by it.
 _NUMBERINGS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (2, re.compile(rf"第{_NUMERAL}[编篇部卷](?:\s|$|(?=\S))")),
@@ -26,9 +32,8 @@ _NUMBERINGS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (11, re.compile(r"\d{1,2}\.\d{1,2}\.\d{1,2}\.\d{1,2}\.?\s*(?=\S)(?!\d)")),
     (10, re.compile(r"\d{1,2}\.\d{1,2}\.\d{1,2}\.?\s*(?=\S)(?![\d.])")),
     (9, re.compile(r"\d{1,2}\.\d{1,2}\.?\s*(?=\S)(?![\d.%％])")),
-    (8, re.compile(r"\d{1,2}[.．、]?\s+(?=[^\W\d])|\d{1,2}[.．、](?=[^\W\d])")),
+    (_RANK_NUMBER, re.compile(r"\d{1,2}[.．、]?\s+(?=[^\W\d])|\d{1,2}[.．、](?=[^\W\d])")),
 )
-_RANK_TITLE = 1
 _LISTS = frozenset(
     {6, 7, 8}
 )  # these number lists as often as headings: they must stand between blank lines or carry text
@@ -42,18 +47,39 @@ class Heading(Struct, frozen=True, kw_only=True):
     lines: int = 1  # 2 with its underline
 
 
+def numbered_headings(elements: tuple[Element, ...]) -> tuple[Element, ...]:
+    """For documents whose writer marked no headings as such: make headings of paragraphs that number themselves like ones."""
+    if any(element.kind == "heading" for element in elements):
+        return elements
+    lines: list[str] = []
+    for element in elements:
+        single = element.kind in ("paragraph", "list_item") and "\n" not in element.text
+        lines += [element.text if single else "…", ""]
+    found = find_headings(lines)
+    return tuple(
+        replace(element, kind="heading", level=heading.level, title="", tight=False)
+        if (heading := found.get(2 * position)) is not None and heading.level != _RANK_TITLE
+        else element
+        for position, element in enumerate(elements)
+    )
+
+
 def rank_of(line: str) -> int | None:
     """The rank of a line's numbering when the line could be a heading, else None."""
     line = line.strip()
     if not line or len(line) > MAX_CHARS or _ENDS_LIKE_PROSE.search(line):
         return None
+    return _numbered(line)
+
+
+def _numbered(line: str) -> int | None:
     return next((rank for rank, numbering in _NUMBERINGS if numbering.match(line)), None)
 
 
 def find_headings(lines: Sequence[str]) -> dict[int, Heading]:
     """Line number -> heading."""
     ranks = {number: rank for number, line in enumerate(lines) if (rank := rank_of(line)) is not None}
-    for number in _contents(lines, ranks) | _list_items(lines, ranks):
+    for number in _contents(lines, ranks) | _list_items(lines, ranks) | _out_of_order(lines, ranks):
         del ranks[number]
     found = {number: Heading(level=rank, title=lines[number].strip()) for number, rank in ranks.items()}
     found |= _underlined(lines)
@@ -90,16 +116,36 @@ def _contents(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
 
 
 def _list_items(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
-    """Neighbours with the same numbering and nothing under them are a list, not headings."""
+    """Neighbours with the same numbering and nothing under them are a list, not headings; one of them may well be a sentence."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     items: set[int] = set()
     for one, other in pairwise(filled):
-        if one in ranks and ranks.get(other) == ranks[one]:
-            items |= {one, other}
+        rank = ranks.get(one, ranks.get(other))
+        if rank is not None and _numbered(lines[one].strip()) == _numbered(lines[other].strip()):
+            items.update(number for number in (one, other) if number in ranks)
     for number, rank in ranks.items():
         if rank in _LISTS and not _set_off(lines, number):
             items.add(number)
     return items
+
+
+def _out_of_order(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
+    """Plain numbers head sections only in a row: 1, 2, 3; a lone 7 is something else."""
+    rows: list[list[int]] = []
+    last = 0
+    for number, rank in ranks.items():
+        if rank != _RANK_NUMBER:
+            continue
+        count = int(_LEADING_NUMBER.match(lines[number].strip())[0])  # pyright: ignore[reportOptionalSubscript] - its rank says so
+        if rows and count - last in (1, 2):
+            rows[-1].append(number)
+        elif count <= 1:
+            rows.append([number])
+        else:
+            continue
+        last = count
+    kept = {number for row in rows if len(row) > 1 for number in row}
+    return {number for number, rank in ranks.items() if rank == _RANK_NUMBER and number not in kept}
 
 
 def _set_off(lines: Sequence[str], number: int) -> bool:

@@ -5,13 +5,19 @@ import re
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from worker.parsers.types import Element, ElementKind
+from worker.parsers.source import File
+from worker.parsers.types import Element, ElementKind, Parsed
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
 _LEAVES = frozenset({"heading_open", "paragraph_open", "fence", "code_block", "html_block", "table_open", "hr"})
 _KINDS: dict[str, ElementKind] = {"fence": "code", "code_block": "code", "table_open": "table"}
 _LONGEST_SETEXT = 100  # characters; a longer "heading" is a paragraph above a rule that lacks its blank line
+
+
+def read(file: File) -> Parsed:
+    text, encoding = file.text()
+    return Parsed(title=title_of(text) or "", media_type="text/markdown", elements=elements_of(text), encoding=encoding)
 
 
 def title_of(text: str) -> str | None:

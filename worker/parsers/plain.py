@@ -7,13 +7,19 @@ import re
 import unicodedata
 
 from worker.parsers.headings import Heading, find_headings
-from worker.parsers.types import Element
+from worker.parsers.source import File
+from worker.parsers.types import Element, Parsed
 
-_ENDS_SENTENCE = re.compile(r"[。！？!?.…：:；;”」』\"')）\]】]$")
-_LIST_ITEM = re.compile(
+ENDS_SENTENCE = re.compile(r"[。！？!?.…：:；;”」』\"')）\]】]$")
+LIST_ITEM = re.compile(
     r"\s*(?:[-*•·●○■□◆▪–—]\s|(?:\(?\d{1,3}[.)、）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[①-⑳]|[a-zA-Z][.)])\s*\S)"
 )
 _UNWRAPPED_COLUMNS = 100  # no one wraps wider; a longer line is a paragraph of its own
+
+
+def read(file: File) -> Parsed:
+    text, encoding = file.text()
+    return Parsed(title="", media_type="text/plain", elements=elements_of(text), encoding=encoding)
 
 
 def elements_of(text: str) -> tuple[Element, ...]:
@@ -27,7 +33,7 @@ def elements_of(text: str) -> tuple[Element, ...]:
     def flush() -> None:
         nonlocal blank_before
         if paragraph:
-            kind = "list_item" if _LIST_ITEM.match(paragraph[0]) else "paragraph"
+            kind = "list_item" if LIST_ITEM.match(paragraph[0]) else "paragraph"
             elements.append(Element(kind=kind, text="\n".join(paragraph), tight=not blank_before))
             paragraph.clear()
             blank_before = False
@@ -61,8 +67,8 @@ def _heading(heading: Heading, lines: list[str], number: int, *, tight: bool) ->
 
 def _breaks(line: str, following: str) -> bool:
     return (
-        _ENDS_SENTENCE.search(line) is not None
-        or _LIST_ITEM.match(following) is not None
+        ENDS_SENTENCE.search(line) is not None
+        or LIST_ITEM.match(following) is not None
         or following.startswith(("\u3000", "    ", "\t"))
         or columns(line) > _UNWRAPPED_COLUMNS
     )

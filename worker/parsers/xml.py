@@ -1,0 +1,43 @@
+"""XML of any vocabulary: an element with text of its own is a paragraph, a `title` heads what stands beside it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+
+from worker.parsers.archive import parse_xml
+from worker.parsers.source import File
+from worker.parsers.types import Element, Parsed
+
+_TITLES = frozenset({"title", "article-title", "head", "heading"})
+_DECLARED = re.compile(r"^\s*<\?xml[^>]*\?>")
+
+
+def read(file: File) -> Parsed:
+    text, encoding = file.text()
+    root = parse_xml(_DECLARED.sub("", text).encode())
+    elements = tuple(_blocks(root, depth=1))
+    title = next((element.text for element in elements if element.kind == "heading"), "")
+    return Parsed(title=title, media_type="application/xml", elements=elements, encoding=encoding)
+
+
+def _blocks(node: Any, *, depth: int) -> Iterator[Element]:
+    if not isinstance(node.tag, str):
+        return
+    children = [child for child in node if isinstance(child.tag, str)]
+    own = (node.text or "").strip() or any((child.tail or "").strip() for child in children)
+    name = etree.QName(node).localname.lower()
+    if own or not children:
+        text = " ".join("".join(node.itertext()).split())
+        if not text:
+            return
+        yield (
+            Element(kind="heading", text=text, level=depth) if name in _TITLES else Element(kind="paragraph", text=text)
+        )
+        return
+    titled = any(etree.QName(child).localname.lower() in _TITLES for child in children)
+    for child in children:
+        yield from _blocks(
+            child, depth=depth + 1 if titled and etree.QName(child).localname.lower() not in _TITLES else depth
+        )
