@@ -212,7 +212,8 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
     if text[at : at + 1] not in _CLOSERS:
         return ProtocolError(thought=thought, problem="no_brackets", detail="Finish", kept=text.strip())
     start = at + 1
-    end = _closing(text, start, text[at])
+    wrapped = _wrapped(text, start, _CLOSERS[text[at]])
+    end = wrapped[1] if wrapped else _closing(text, start, text[at])
     unclosed = end is None
     if end is None:
         if cut:
@@ -221,7 +222,7 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
         end = observed.start() if observed else len(text)
     if not unclosed and _more_actions(text[end + 1 :], tools):
         return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
-    body = _unwrapped(text[start:end].strip())
+    body = wrapped[0] if wrapped else text[start:end].strip()
     kept = text[: end + (0 if unclosed else 1)].strip()
     if not body:
         return ProtocolError(thought=thought, problem="empty_answer", detail="", kept=kept)
@@ -258,19 +259,21 @@ def _closing(text: str, start: int, opener: str) -> int | None:
     return first_end
 
 
-def _unwrapped(body: str) -> str:
-    """`Finish[{"answer": "..."}]` means its one string."""
-    if not starts_object(body, 0):
-        return body
+def _wrapped(text: str, start: int, closers: str) -> tuple[str, int] | None:
+    """`Finish[{"answer": "..."}]` means its one string: that string, and where the closing bracket stands."""
+    at = _past_blank(text, _past(_FENCE, text, start))
+    if not starts_object(text, at):
+        return None
     try:
-        read = read_object(body, 0)
+        read = read_object(text, at)
     except Unreadable:
-        return body
+        return None
+    end = _past_blank(text, _past(_FENCE, text, read.end))
     match list(read.value.items()):
-        case [("answer" | "text" | "content" | "reason" | "question" | "答案", str(value))] if read.end == len(body):
-            return value.strip()
+        case [("answer" | "text" | "content" | "reason" | "question" | "答案", str(value))] if end < len(text):
+            return (value.strip(), end) if text[end] in closers else None
         case _:
-            return body
+            return None
 
 
 def _more_actions(rest: str, tools: frozenset[str]) -> bool:

@@ -5,26 +5,37 @@ the caller and the trace what happens.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
+from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer
 
+from api.agent import gaps
+from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
+from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
+from api.agent.finish import Verified, finish
+from api.agent.loop import LOOP_VERSION, run
+from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
+from api.agent.steps import Broken, Outcome
+from api.retrieval.fusion import HYBRID_RRF_V1
+from api.retrieval.library import Pinned
+from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
 from shared.clock import NowMs, now_ms
 from shared.ids import RunId
 from shared.llm.port import Chat
 from shared.prompts import Bundle
-from shared.types.events import RunEvent
-from shared.types.runs import Limits, RunRecord, Scope
+from shared.telemetry import names
+from shared.telemetry.artifacts import attach
+from shared.text.sentences import sentences
+from shared.text.tokens import count_tokens
+from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
+from shared.types.runs import Answer, Limitation, Limits, RunManifest, RunRecord, Scope
+from shared.version import APP_VERSION
 
-if TYPE_CHECKING:
-    from api.retrieval.library import Pinned
+__all__ = ["Exchange", "RunRequest", "run_agent"]
 
-
-class Exchange(Struct, frozen=True, kw_only=True):
-    """An earlier question of the same conversation and what was answered."""
-
-    question: str
-    answer: str
+_tracer = get_tracer(names.TRACER)
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -39,7 +50,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 async def run_agent(
     request: RunRequest,
     *,
-    pinned: "Pinned",
+    pinned: Pinned,
     chat: Chat | None,
     bundle: Bundle,
     emit: Callable[[RunEvent], None],
@@ -49,6 +60,166 @@ async def run_agent(
 
     `emit` gets every event in order and must not block. A run that fails is an Answer with status "failed" and a
     RunFailed event, never an exception.
-    Raises: ScopeNotFound, before anything is emitted. CancelledError passes, with the spans ended.
+    Raises: ScopeNotFound, InvalidArgument, StorageError before anything is emitted. CancelledError passes, spans ended.
     """
-    raise NotImplementedError
+    scope = await pinned.resolve_scope(request.scope)
+    with _tracer.start_as_current_span(names.RUN) as span:
+        manifest = _manifest(request, pinned, chat, bundle)
+        span.set_attributes(
+            {
+                names.OPERATION: "invoke_agent",
+                names.AGENT_NAME: "citebound",
+                names.RUN_ID: request.run_id,
+                names.SNAPSHOT_ID: manifest.snapshot_id,
+                names.MANIFEST: msgspec.json.encode(manifest, order="deterministic").decode(),
+            }
+        )
+        attach(span, "question", request.question)
+        record = await _run(
+            request,
+            manifest,
+            pinned=pinned,
+            chat=chat,
+            tools=Toolbox(pinned, scope=scope),
+            wording=BundleWording(bundle, prompt_lang(request.question)),
+            emit=emit,
+            now_ms=now_ms,
+        )
+        _describe(span, record.answer)
+        return record
+
+
+async def _run(
+    request: RunRequest,
+    manifest: RunManifest,
+    *,
+    pinned: Pinned,
+    chat: Chat | None,
+    tools: Tools,
+    wording: BundleWording,
+    emit: Callable[[RunEvent], None],
+    now_ms: NowMs,
+) -> RunRecord:
+    started_at_ms, watch = now_ms(), Stopwatch()
+    emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
+    gap = gaps.gap(pinned.snapshot, pinned.access)
+    scoped = request.scope is not None
+    start = opening(
+        request.question,
+        request.history,
+        wording=wording,
+        limits=request.limits,
+        snapshot=pinned.snapshot,
+        gap=gap,
+        scoped=scoped,
+        count=count_tokens,
+    )
+    answerer: Answerer
+    if chat is None:
+        answerer = ExtractiveAnswerer(request.question, wording, watch, scoped=scoped)
+    else:
+        answerer = ModelAnswerer(chat, watch)
+    driver = Driver(answerer=answerer, tools=tools, emit=emit, watch=watch, now_ms=now_ms)
+    outcome = await drive(run(start, wording=wording, count=count_tokens), driver)
+    standing = gaps.limitations(gap, question=request.question, wording=wording)
+    if chat is None:
+        text = wording.render("limitation", code="extractive_answer")
+        standing = (*standing, Limitation(code="extractive_answer", text=text))
+    verified = finish(outcome, wording=wording, standing=standing)
+    answer = Answer(
+        run_id=request.run_id,
+        status=verified.status,
+        text=verified.text,
+        citations=verified.citations,
+        limitations=verified.limitations,
+        termination_reason=outcome.reason,
+        extractive=chat is None,
+        usage=outcome.spent,
+        snapshot_id=manifest.snapshot_id,
+        snapshot=gap,
+        manifest=manifest,
+        question=request.question,
+        started_at_ms=started_at_ms,
+        duration_ms=watch.elapsed_ms(),
+    )
+    _trace_citations(verified)
+    _tell(answer, outcome, emit)
+    labels = pinned.access.labels
+    return RunRecord(
+        answer=answer, ledger=outcome.ledger.entries, access=None if labels is None else tuple(sorted(labels))
+    )
+
+
+def _tell(answer: Answer, outcome: Outcome, emit: Callable[[RunEvent], None]) -> None:
+    """Only verified text is ever shown."""
+    if isinstance(outcome.ending, Broken):
+        emit(
+            RunFailed(
+                run_id=answer.run_id,
+                code=outcome.ending.code,
+                message=answer.text,
+                retryable=outcome.ending.retryable,
+                answer=answer,
+            )
+        )
+        return
+    for start, end in sentences(answer.text):
+        emit(AnswerDelta(text=answer.text[start:end]))
+    for citation in answer.citations:
+        emit(CitationMade(citation=citation))
+    emit(RunCompleted(answer=answer))
+
+
+def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bundle) -> RunManifest:
+    snapshot = pinned.snapshot
+    return RunManifest(
+        app_version=APP_VERSION,
+        loop_version=LOOP_VERSION,
+        protocol=request.protocol,
+        tool_contract_version=TOOL_CONTRACT_VERSION,
+        retrieval_profile=HYBRID_RRF_V1.name,
+        prompt_bundle=bundle.name,
+        prompt_bundle_sha256=bundle.sha256,
+        model=EXTRACTIVE_MODEL if chat is None else chat.model,
+        embedding_version=snapshot.embedding_version,
+        keyword_version=snapshot.keyword_version,
+        snapshot_id=snapshot.snapshot_id,
+        snapshot_manifest_sha256=snapshot.manifest_sha256 or "",
+        limits=request.limits,
+        access_sha256=pinned.access.sha256(),
+    )
+
+
+def _trace_citations(verified: Verified) -> None:
+    span = get_current_span()
+    for one in verified.claims:
+        for block_id in one.claim.block_ids:
+            span.add_event(
+                names.CITATION,
+                {
+                    "block_id": block_id,
+                    "verdict": one.checked.verdict,
+                    "missing": len(one.checked.missing),
+                    "score": round(one.checked.score, 3),
+                },
+            )
+    for block_id in verified.removed:
+        span.add_event(names.CITATION, {"block_id": block_id, "verdict": "removed", "problem": "not in the ledger"})
+
+
+def _describe(span: Span, answer: Answer) -> None:
+    span.set_attributes(
+        {
+            names.RUN_STATUS: answer.status,
+            names.TERMINATION: answer.termination_reason,
+            names.INPUT_TOKENS: answer.usage.chat_input_tokens,
+            names.OUTPUT_TOKENS: answer.usage.chat_output_tokens,
+            names.REASONING_TOKENS: answer.usage.reasoning_tokens,
+            names.EMBEDDING_TOKENS: answer.usage.embedding_tokens,
+            names.TOKENS_ESTIMATED: answer.usage.estimated,
+        }
+    )
+    attach(span, "answer", answer.text)
+    if answer.status == "failed":
+        span.set_attribute(names.ERROR_TYPE, answer.termination_reason)
+        span.set_status(Status(StatusCode.ERROR, answer.termination_reason))

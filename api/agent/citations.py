@@ -1,0 +1,148 @@
+"""Citation markers: find them in a model's text, resolve them against the ledger, number them for the reader. Pure.
+
+The model writes 【来源：<block_id>】 or [source: <block_id>]; the reader gets [1], [2], …, each standing for one block.
+Anything of the model's own that already looks like [1] is rewritten first, so that it can't pass for a citation of ours.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Container
+
+from msgspec import Struct
+
+from shared.ids import BLOCK_ID_PATTERN
+from shared.text.sentences import sentences
+
+
+class Marker(Struct, frozen=True, kw_only=True):
+    """`ids`: as named, whether they exist or not; block ids in their canonical spelling."""
+
+    start: int  # in the model's text
+    end: int
+    ids: tuple[str, ...]
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    """A sentence and the known blocks that its markers name."""
+
+    sentence: str
+    block_ids: tuple[str, ...]
+
+
+class Resolved(Struct, frozen=True, kw_only=True):
+    """`text`: as delivered. `block_ids`: number n is block_ids[n - 1]. `removed`: named but not in the ledger."""
+
+    text: str
+    block_ids: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    removed: tuple[str, ...]
+
+
+_ID = re.compile(BLOCK_ID_PATTERN)
+_WORDS = r"(?:来源|來源|出处|出處|sources?)"
+_LABELLED = re.compile(rf"(?i)[\[［【〔]\s*{_WORDS}\s*[:：]([^\[\]［］【】〔〕\n]*)[\]］】〕]")
+_IN_PARENTHESES = re.compile(rf"(?i)[(（]\s*{_WORDS}\s*[:：]([^()（）\n]*)[)）]")
+_UNLABELLED = re.compile(r"[\[［【]([^\[\]［］【】\n]{12,400})[\]］】]")
+_UNFINISHED = re.compile(rf"(?i)[\[［【〔]\s*{_WORDS}\s*[:：][^\[\]［］【】〔〕]{{0,400}}\Z")
+_SEPARATORS = re.compile(r"[,，、;；&\s]+|\band\b|和|及")
+_AROUND_ID = "`'\"<>“”‘’*"
+_LOOKALIKE = re.compile(r"\[(\s*\d+\s*)\]")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+
+
+def find_markers(text: str) -> list[Marker]:
+    """Every marker, in order, none overlapping another; in any spelling whose meaning is plain."""
+    found: list[Marker] = []
+    for pattern in (_LABELLED, _IN_PARENTHESES, _UNLABELLED, _UNFINISHED):
+        for match in pattern.finditer(text):
+            body = match[1] if pattern.groups else match[0]
+            ids = _ids(body, labelled=pattern is _LABELLED or pattern is _UNFINISHED, exact=pattern is _UNLABELLED)
+            if ids is not None:
+                found.append(Marker(start=match.start(), end=match.end(), ids=ids))
+    found.sort(key=lambda marker: (marker.start, -marker.end))
+    apart: list[Marker] = []
+    for marker in found:
+        if not apart or marker.start >= apart[-1].end:
+            apart.append(marker)
+    return apart
+
+
+def resolve(text: str, known: Container[str]) -> Resolved:
+    """Number the known blocks in order of first appearance, take the others out, and say which sentence cites what."""
+    text = text.replace("\0", "")
+    numbers: dict[str, int] = {}
+    removed: list[str] = []
+    delivered: list[str] = []
+    clean: list[str] = []  # the text without any marker
+    places: list[tuple[int, tuple[str, ...]]] = []  # (position in clean text, known ids)
+    at = length = 0
+    for marker in find_markers(text):
+        before = text[at : marker.start]
+        here = tuple(dict.fromkeys(one for one in marker.ids if one in known))
+        removed += [one for one in marker.ids if one not in known]
+        for one in here:
+            numbers.setdefault(one, len(numbers) + 1)
+        delivered += [before if here else before.rstrip(" \t\u3000"), *(f"\0{numbers[one]}\0" for one in here)]
+        clean.append(before)
+        length += len(before)
+        places.append((length, here))
+        at = marker.end
+    delivered.append(text[at:])
+    clean.append(text[at:])
+    return Resolved(
+        text=_numbered("".join(delivered)),
+        block_ids=tuple(numbers),
+        claims=_claims("".join(clean), places),
+        removed=tuple(dict.fromkeys(removed)),
+    )
+
+
+def _ids(body: str, *, labelled: bool, exact: bool) -> tuple[str, ...] | None:
+    """The ids in a bracket, None if the bracket is no marker. `exact`: nothing but ids may stand there."""
+    spelled = unicodedata.normalize("NFKC", body).lower()
+    words = [word.strip(_AROUND_ID) for word in _SEPARATORS.split(spelled)]
+    words = [re.sub(r"^(?:block_?id|block)?[=:]?", "", word) for word in words]
+    words = [word for word in words if word]
+    ids = [word for word in words if _ID.fullmatch(word)]
+    if exact or not labelled:
+        return tuple(ids) if ids and (len(ids) == len(words) or not exact) else None
+    if ids:
+        return tuple(word for word in words if word in ids or "#" in word)
+    return (body.strip(),)
+
+
+def _numbered(text: str) -> str:
+    """Rewrite what looks like a mark of ours, then put ours, so far between NULs, in."""
+    pieces: list[str] = []
+    at = 0
+    for code in _CODE.finditer(text):
+        pieces.append(_LOOKALIKE.sub(r"［\1］", text[at : code.start()]))
+        pieces.append(_LOOKALIKE.sub(r"[ \1 ]", code[0]))  # a[1] and a[ 1 ] are the same code
+        at = code.end()
+    pieces.append(_LOOKALIKE.sub(r"［\1］", text[at:]))
+    return re.sub(r"\0(\d+)\0", r"[\1]", "".join(pieces)).strip()
+
+
+def _claims(clean: str, places: list[tuple[int, tuple[str, ...]]]) -> tuple[Claim, ...]:
+    spans = sentences(clean)
+    starts = [start for start, _ in spans]
+    cited: dict[int, list[str]] = {}
+    for position, ids in places:
+        where = _claimed(clean, position)
+        if ids and where is not None:
+            cited.setdefault(bisect_right(starts, where) - 1, []).extend(ids)
+    return tuple(
+        Claim(sentence=clean[slice(*spans[index])].strip(), block_ids=tuple(dict.fromkeys(ids)))
+        for index, ids in sorted(cited.items())
+    )
+
+
+def _claimed(clean: str, position: int) -> int | None:
+    """A place in the sentence that a marker at `position` belongs to: the one before it, at a line's start the one after."""
+    before = clean[:position].rstrip()
+    after = clean[position:].split("\n", 1)[0]
+    starts_line = not before or "\n" in clean[len(before) : position]
+    if starts_line and after.strip():
+        return position + len(after) - len(after.lstrip())
+    return len(before) - 1 if before else None

@@ -1,0 +1,257 @@
+"""The loop's hands: calls the model and the tools, turns notes into events and spans. Decides nothing."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol, assert_never
+
+from msgspec import Struct
+from opentelemetry.trace import Span, Status, StatusCode, get_tracer, use_span
+
+from api.agent.budget import Admitted
+from api.agent.loop import Steps
+from api.agent.steps import (
+    Admission,
+    AskFailed,
+    AskModel,
+    Braked,
+    CallTool,
+    Event,
+    Misspoken,
+    Note,
+    Outcome,
+    Replied,
+    Retried,
+    Returned,
+)
+from api.tools.contract import ToolResult
+from shared.clock import NowMs
+from shared.errors import UpstreamError
+from shared.llm.port import Chat, ChatReply, ChatRequest, Message
+from shared.telemetry import names
+from shared.telemetry.artifacts import attach
+from shared.types.events import RunEvent, Thought, ToolCalled, ToolResulted, TurnStarted
+
+_tracer = get_tracer(names.TRACER)
+
+
+class Tools(Protocol):
+    """api.tools.registry.Toolbox."""
+
+    async def call(self, name: str, arguments: object) -> ToolResult: ...
+
+
+class Answerer(Protocol):
+    """Whatever replies to the loop's questions: a model, or the built-in extractive answerer."""
+
+    async def reply(self, ask: AskModel) -> Replied | AskFailed: ...
+
+
+class Stopwatch:
+    """Milliseconds since the run began, on a clock that never jumps."""
+
+    def __init__(self, read_ns: Callable[[], int] = time.monotonic_ns) -> None:
+        self._read_ns = read_ns
+        self._begun_ns = read_ns()
+
+    def elapsed_ms(self) -> int:
+        return (self._read_ns() - self._begun_ns) // 1_000_000
+
+    def left_s(self, until_ms: int) -> float:
+        return max(until_ms - self.elapsed_ms(), 0) / 1000
+
+
+class Driver(Struct, frozen=True, kw_only=True):
+    """Everything one run needs to act."""
+
+    answerer: Answerer
+    tools: Tools
+    emit: Callable[[RunEvent], None]
+    watch: Stopwatch
+    now_ms: NowMs
+
+
+async def drive(steps: Steps, driver: Driver) -> Outcome:
+    """Carry out every effect until the loop has its outcome. CancelledError passes; spans are ended."""
+    turn: Span | None = None
+    try:
+        effect = next(steps)
+        while True:
+            event: Event | None = None
+            if isinstance(effect, TurnStarted):
+                _end(turn)
+                turn = _tracer.start_span(names.TURN)
+                turn.set_attributes({names.TURN_NUMBER: effect.turn, names.TURN_FINAL: effect.final})
+                driver.emit(effect)
+            elif isinstance(effect, AskModel | CallTool):
+                assert turn is not None
+                with use_span(turn, end_on_exit=False):
+                    event = await _act(effect, driver)
+            elif turn is not None:
+                _note(effect, turn, driver.emit)
+            try:
+                effect = steps.send(event)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+    finally:
+        _end(turn)
+
+
+async def _act(effect: AskModel | CallTool, driver: Driver) -> Event:
+    if isinstance(effect, AskModel):
+        return await driver.answerer.reply(effect)
+    result = await _within(driver.watch.left_s(effect.until_ms), driver.tools.call(effect.tool, effect.arguments))
+    return Returned(result=result, at_ms=driver.now_ms(), elapsed_ms=driver.watch.elapsed_ms())
+
+
+async def _within(seconds: float, work: Awaitable[ToolResult]) -> ToolResult | None:
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await work
+    except TimeoutError:
+        if limit.expired():
+            return None
+        raise
+
+
+def _note(note: Note, turn: Span, emit: Callable[[RunEvent], None]) -> None:
+    match note:
+        case Thought() | ToolCalled() | TurnStarted():
+            emit(note)
+        case ToolResulted():
+            turn.set_attributes(
+                {
+                    names.HARNESS_STATUS: note.harness_status,
+                    names.OBSERVATION_TOKENS: note.tokens,
+                    names.OBSERVATION_ADMITTED: note.admitted,
+                    names.RESULT_BLOCKS: note.blocks,
+                }
+            )
+            emit(note)
+        case Admission(verdict=verdict, used=used, limits=limits):
+            turn.add_event(
+                names.ADMISSION,
+                {
+                    "tokens": verdict.tokens,
+                    "used": used,
+                    "limit": limits.max_context_tokens,
+                    "reserve": limits.finalization_reserve_tokens,
+                    "admitted": isinstance(verdict, Admitted),
+                    "code": "" if isinstance(verdict, Admitted) else verdict.code,
+                },
+            )
+        case Braked(kind=kind):
+            turn.add_event(names.BRAKE, {"kind": kind})
+        case Misspoken(problem=problem):
+            turn.add_event(names.PROTOCOL_ERROR, {"problem": problem})
+        case Retried(code=code, wait_ms=wait_ms):
+            turn.add_event(names.RETRY, {"code": code, "wait_ms": wait_ms})
+        case _:
+            assert_never(note)
+
+
+def _end(span: Span | None) -> None:
+    if span is not None:
+        span.end()
+
+
+class ModelAnswerer:
+    """A chat model behind the port; one span an attempt, with the prompt as sent."""
+
+    def __init__(
+        self, chat: Chat, watch: Stopwatch, *, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
+        self._chat = chat
+        self._watch = watch
+        self._pause = pause  # seconds
+
+    async def reply(self, ask: AskModel) -> Replied | AskFailed:
+        provider, _, model = self._chat.model.partition("/")
+        if ask.wait_ms:
+            await self._pause(ask.wait_ms / 1000)
+        with _tracer.start_as_current_span(f"{names.CHAT} {model}") as span:
+            span.set_attributes(
+                {
+                    names.OPERATION: "chat",
+                    names.PROVIDER: provider,
+                    names.REQUEST_MODEL: model,
+                    names.ATTEMPT: ask.attempt,
+                    names.CONTEXT_TOKENS: ask.input_tokens,
+                }
+            )
+            attach(span, "prompt", _as_json(ask.messages))
+            answer = await self._ask(ask)
+            if isinstance(answer, AskFailed):
+                span.set_attribute(names.ERROR_TYPE, answer.code)
+                span.set_status(Status(StatusCode.ERROR, answer.message))
+                attach(span, "reply", answer.partial_text)
+                return answer
+            _describe(span, answer)
+            return Replied(
+                text=answer.text,
+                usage=answer.usage,
+                finish_reason=answer.finish_reason,
+                metered=True,
+                elapsed_ms=self._watch.elapsed_ms(),
+            )
+
+    async def _ask(self, ask: AskModel) -> ChatReply | AskFailed:
+        heard: list[str] = []
+        request = ChatRequest(messages=ask.messages, max_output_tokens=ask.max_output_tokens)
+        limit = asyncio.timeout(self._watch.left_s(ask.until_ms))
+        try:
+            async with limit:
+                return await self._chat.reply(request, on_text=heard.append)
+        except UpstreamError as error:
+            return self._failed(
+                error.code,
+                error.message,
+                retryable=error.retryable,
+                retry_after_s=error.retry_after_s,
+                partial_text=error.partial_text,
+            )
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return self._failed("time", "the time of this run was over", partial_text="".join(heard))
+
+    def _failed(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+        partial_text: str = "",
+    ) -> AskFailed:
+        return AskFailed(
+            code=code,
+            message=message,
+            retryable=retryable,
+            retry_after_s=retry_after_s,
+            partial_text=partial_text,
+            elapsed_ms=self._watch.elapsed_ms(),
+        )
+
+
+def _describe(span: Span, reply: ChatReply) -> None:
+    span.set_attributes({names.RESPONSE_MODEL: reply.model, names.FINISH_REASONS: [reply.finish_reason]})
+    span.set_attribute(names.TOKENS_ESTIMATED, reply.usage is None)
+    if reply.usage is not None:
+        span.set_attributes(
+            {
+                names.INPUT_TOKENS: reply.usage.input_tokens,
+                names.OUTPUT_TOKENS: reply.usage.output_tokens,
+                names.REASONING_TOKENS: reply.usage.reasoning_tokens,
+            }
+        )
+    attach(span, "reply", reply.text)
+    if reply.reasoning:
+        attach(span, "reasoning", reply.reasoning)
+
+
+def _as_json(messages: tuple[Message, ...]) -> str:
+    return json.dumps([{"role": one.role, "content": one.content} for one in messages], ensure_ascii=False)

@@ -1,0 +1,196 @@
+"""The answerer that needs no model: it drives the same loop with the same texts, and quotes.
+
+It reads the conversation as a model would, replies in the same protocol, and its answer goes through the same citation
+checks. It never says more than the sentences it found; when they share too little with the question it declines.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from api.agent.drive import Stopwatch
+from api.agent.excerpts import Passage, Picked, pick
+from api.agent.observation import Envelope, opened
+from api.agent.react import Finish, ProtocolError, ToolAction, parse
+from api.agent.steps import AskModel, Replied, Wording
+from shared.llm.port import Message
+
+EXTRACTIVE_MODEL = "citebound/extractive-1"
+ENOUGH = 0.45  # share of the question's weight that a passage must show to be quoted
+WEAK = 0.65  # below it the section of the best passage is read whole before quoting
+CITED_HITS = 3  # of a scan
+
+_TOOLS = frozenset({"search_blocks", "scan_term", "list_blocks"})
+_HOW_OFTEN = re.compile(
+    r"出现(?:了|过)?(?:几|多少)[次处]|(?:几|多少)[次处].{0,6}(?:出现|提到)|提到(?:了|过)?(?:几|多少)[次处]"
+    r"|how (?:many times|often) (?:does|do|is|are|did|was|were)\b.*\b(?:appear|occur|mention|come up)|number of (?:times|occurrences)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"“([^“”]{1,80})”|「([^「」]{1,80})」|『([^『』]{1,80})』|《([^《》]{1,80})》|\"([^\"]{1,80})\"|'([^']{2,80})'(?!\w)|`([^`]{1,80})`"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*"
+)
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """A call of this answerer's and the observation it got."""
+
+    tool: str
+    arguments: dict[str, object]
+    observation: Envelope
+
+
+class _Block(Struct, frozen=True, kw_only=True):
+    block_id: str
+    section_path: str = "/"
+    doc_id: str = ""
+    title: str = ""
+    text: str = ""
+    snippet: str = ""
+    count: int = 0
+
+
+class _Payload(Struct, frozen=True, kw_only=True):
+    """What it reads of any of its three tools' payloads."""
+
+    blocks: tuple[_Block, ...] = ()
+    doc_id: str = ""
+    title: str = ""
+    total_count: int = 0
+
+
+class ExtractiveAnswerer:
+    """Scoped: the caller restricted the run to some documents; a refusal names it."""
+
+    def __init__(self, question: str, wording: Wording, watch: Stopwatch, *, scoped: bool) -> None:
+        self._question = question
+        self._wording = wording
+        self._watch = watch
+        self._scoped = scoped
+
+    async def reply(self, ask: AskModel) -> Replied:
+        text = await asyncio.to_thread(
+            next_reply, self._question, ask.messages, final=ask.final, wording=self._wording, scoped=self._scoped
+        )
+        return Replied(text=text, usage=None, finish_reason="stop", metered=False, elapsed_ms=self._watch.elapsed_ms())
+
+
+def next_reply(question: str, messages: Sequence[Message], *, final: bool, wording: Wording, scoped: bool) -> str:
+    """The next action, in the react protocol. `messages`: as a model would get them, system and task first."""
+    shown = _read(messages)
+    counted = _counted_term(question)
+    if not shown and not final:
+        return _act("scan_term", term=counted) if counted else _act("search_blocks", query=question)
+    if counted and shown and shown[0].tool == "scan_term" and shown[0].observation.harness_status == "ok":
+        return _count(counted, _payload(shown[0].observation), wording, scoped=scoped)
+    picked = pick(question, _passages(shown))
+    if not final and picked.coverage < WEAK and (more := _look_further(question, shown, picked)):
+        return more
+    if picked.coverage < ENOUGH or not picked.excerpts:
+        return _end("Refuse", "reason", wording.render("extractive", part="nothing", scoped=scoped))
+    preface = wording.render("extractive", part="preface")
+    quotes = [
+        wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
+    ]
+    return _end("Finish", "answer", "\n\n".join([preface, *quotes]))
+
+
+def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str | None:
+    """One scan for an exact identifier that no passage shows, else the section round the best passage."""
+    done = {one.tool for one in shown}
+    passages = _passages(shown)
+    seen = "\n".join(passage.text for passage in passages).casefold()
+    exact = [name for name in _exact_names(question) if name.casefold() not in seen]
+    if exact and "scan_term" not in done:
+        return _act("scan_term", term=exact[0])
+    if picked.best and "list_blocks" not in done:
+        return _act("list_blocks", doc_id=picked.best.doc_id, section_paths=[picked.best.section_path])
+    return None
+
+
+def _exact_names(question: str) -> list[str]:
+    """Quoted words and identifiers, longest first."""
+    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(question)]
+    names = {*quoted, *(match[0] for match in _IDENTIFIER.finditer(question))}
+    return sorted((name for name in names if name), key=lambda name: (-len(name), name))
+
+
+def _counted_term(question: str) -> str | None:
+    """The string whose occurrences are asked for, if the question names it exactly."""
+    names = _exact_names(question)
+    return names[0] if names and _HOW_OFTEN.search(question) else None
+
+
+def _read(messages: Sequence[Message]) -> list[Shown]:
+    """Its own actions with their observations; what stands in system prompt and task is not an observation."""
+    shown: list[Shown] = []
+    action: ToolAction | None = None
+    for message in messages[2:]:
+        if message.role == "assistant":
+            match parse(message.content, tools=_TOOLS, cut=False):
+                case ToolAction() as found:
+                    action = found
+                case Finish() | ProtocolError():
+                    action = None
+        elif action is not None and (observation := opened(message.content.split("\n", 1)[0])):
+            shown.append(Shown(tool=action.tool, arguments=action.arguments, observation=observation))
+            action = None
+    return shown
+
+
+def _passages(shown: Sequence[Shown]) -> list[Passage]:
+    """Every block shown, each once, in the order in which it was found; whole if it was ever shown whole."""
+    found: dict[str, Passage] = {}
+    for one in shown:
+        payload = _payload(one.observation)
+        for rank, block in enumerate(payload.blocks, 1):
+            text = block.text or block.snippet
+            before = found.get(block.block_id)
+            if before is None or len(before.text) < len(text):
+                found[block.block_id] = Passage(
+                    block_id=block.block_id,
+                    doc_id=block.doc_id or payload.doc_id,
+                    title=block.title or payload.title,
+                    section_path=block.section_path,
+                    text=text,
+                    whole=bool(block.text),
+                    rank=rank if before is None else before.rank,
+                )
+    return list(found.values())
+
+
+def _payload(observation: Envelope) -> _Payload:
+    try:
+        return msgspec.json.decode(observation.payload, type=_Payload)
+    except msgspec.DecodeError:  # an error payload, a reference to an earlier turn, or null
+        return _Payload()
+
+
+def _count(term: str, found: _Payload, wording: Wording, *, scoped: bool) -> str:
+    if not found.blocks:
+        return _end("Refuse", "reason", wording.render("extractive", part="absent", term=term, scoped=scoped))
+    cited = found.blocks[:CITED_HITS]
+    text = wording.render(
+        "extractive",
+        part="count",
+        term=term,
+        total=found.total_count,
+        blocks=len(found.blocks),
+        shown=len(cited),
+        block_ids=[block.block_id for block in cited],
+    )
+    return _end("Finish", "answer", text)
+
+
+def _act(tool: str, **arguments: object) -> str:
+    return f"Action: {tool}[{json.dumps(arguments, ensure_ascii=False)}]"
+
+
+def _end(ending: str, name: str, text: str) -> str:
+    return f"Action: {ending}[{json.dumps({name: text}, ensure_ascii=False)}]"

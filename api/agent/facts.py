@@ -1,0 +1,211 @@
+"""What in a sentence can be looked up literally: numbers with units, dates, names, quoted words. Pure."""
+
+import re
+import unicodedata
+from decimal import Decimal, InvalidOperation
+
+from msgspec import Struct
+
+
+class Quantity(Struct, frozen=True):
+    """`value`: normalised, multipliers applied (3.5万 and 35000 are one). `unit`: canonical, None if none of the table follows."""
+
+    value: str
+    unit: str | None
+    written: str
+
+
+class Date(Struct, frozen=True):
+    year: int | None
+    month: int | None
+    day: int | None
+    written: str
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    quantities: tuple[Quantity, ...]
+    dates: tuple[Date, ...]
+    names: tuple[str, ...]  # capitalised words, acronyms, identifiers, versions
+    quoted: tuple[str, ...]
+
+
+_UNITS: dict[str, tuple[str, ...]] = {
+    "%": ("%", "percent", "per cent", "percentage points", "个百分点"),
+    "km/h": ("km/h", "kph", "公里/小时", "千米/小时"),
+    "km2": ("km2", "square kilometers", "square kilometres", "平方公里", "平方千米"),
+    "m2": ("m2", "square meters", "square metres", "平方米"),
+    "m3": ("m3", "cubic meters", "cubic metres", "立方米"),
+    "km": ("km", "kilometers", "kilometres", "kilometer", "kilometre", "公里", "千米"),
+    "cm": ("cm", "centimeters", "centimetres", "厘米"),
+    "mm": ("mm", "millimeters", "millimetres", "毫米"),
+    "nm": ("nm", "nanometers", "nanometres", "纳米"),
+    "m": ("meters", "metres", "meter", "metre", "m", "米"),
+    "mile": ("miles", "mile", "英里"),
+    "ft": ("feet", "foot", "ft", "英尺"),
+    "kg": ("kg", "kilograms", "kilogram", "公斤", "千克"),
+    "mg": ("mg", "milligrams", "毫克"),
+    "g": ("grams", "gram", "g", "克"),
+    "t": ("tonnes", "tons", "吨"),
+    "ml": ("ml", "milliliters", "millilitres", "毫升"),
+    "l": ("liters", "litres", "liter", "litre", "升"),
+    "°C": ("°C", "℃", "degrees Celsius", "摄氏度"),
+    "ms": ("ms", "milliseconds", "毫秒"),
+    "s": ("seconds", "second", "秒"),
+    "min": ("minutes", "minute", "mins", "分钟"),
+    "h": ("hours", "hour", "小时"),
+    "day": ("days", "day", "天"),
+    "week": ("weeks", "week", "周", "星期"),
+    "month": ("months", "month", "个月"),
+    "year": ("years old", "years", "year", "岁", "年"),
+    "USD": ("US dollars", "dollars", "USD", "美元"),
+    "EUR": ("euros", "EUR", "欧元"),
+    "CNY": ("yuan", "RMB", "CNY", "人民币", "元"),
+    "TB": ("TB",),
+    "GB": ("GB",),
+    "MB": ("MB",),
+    "KB": ("KB",),
+    "Hz": ("Hz", "赫兹"),
+    "kHz": ("kHz", "千赫"),
+    "MHz": ("MHz", "兆赫"),
+    "GHz": ("GHz", "吉赫"),
+    "W": ("watts", "瓦"),
+    "kW": ("kW", "千瓦"),
+    "V": ("volts", "伏"),
+}
+_SPELLINGS = {spelling: unit for unit, spellings in _UNITS.items() for spelling in spellings}
+_TIMES = {
+    "万亿": 10**12,
+    "千亿": 10**11,
+    "百亿": 10**10,
+    "十亿": 10**9,
+    "千万": 10**7,
+    "百万": 10**6,
+    "亿": 10**8,
+    "万": 10**4,
+    "trillion": 10**12,
+    "billion": 10**9,
+    "million": 10**6,
+    "thousand": 10**3,
+}
+
+
+def _alternatives(words: dict[str, object]) -> str:
+    """Longest first; a Latin spelling must end where the word does."""
+    ordered = sorted(words, key=len, reverse=True)
+    return "|".join(
+        re.escape(word) + (r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalnum() else "") for word in ordered
+    )
+
+
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d_]|\.\d)"
+    rf"(?:\s?(?P<times>{_alternatives(dict(_TIMES))}))?(?:余|多)?(?:[\s-]?(?P<unit>{_alternatives(dict(_SPELLINGS))}))?"
+)
+_PERCENT_ZH = re.compile(r"百分之(\d+(?:\.\d+)?)")
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "January Jan", "February Feb", "March Mar", "April Apr", "May", "June Jun", "July Jul", "August Aug",
+            "September Sept Sep", "October Oct", "November Nov", "December Dec",
+        ),
+        1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DATES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?",
+        r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?![\d.])",
+        rf"\b{_MONTH} {_DAY}(?!\d)(?:,? (?P<year>\d{{4}}))?",
+        rf"\b{_DAY} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?",
+        rf"\b{_MONTH},? (?P<year>\d{{4}})",
+    )
+)
+_QUOTED = re.compile(
+    r"“([^“”\n]{2,200})”|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,100})》|(?<!\w)\"([^\"\n]{2,200})\"(?!\w)|`([^`\n]{2,100})`"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*|(?<![A-Za-z0-9_.])v?\d+(?:\.\d+){2,}(?![A-Za-z0-9_])"
+)
+_CAPITALISED = re.compile(r"(?<![A-Za-z0-9_.\-])[A-Z][A-Za-z]*[A-Za-z](?:'s)?")
+_GENERIC_WORDS = (
+    "inference table figure section chapter appendix note source answer yes no however therefore although because while when if it its"
+    " they this that these those there the an in on at for from by with according both each all and or but so as to of he she we you"
+    " monday tuesday wednesday thursday friday saturday sunday"
+)
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+_SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]+\s*)[\"'“‘(\[*_]*$")
+
+
+def facts(text: str) -> Facts:
+    """Everything in a sentence that its source must show."""
+    plain = plain_text(text)
+    rest, dates = _taken(plain, _dates(plain))
+    quoted = tuple(next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(plain))
+    identifiers = [match[0] for match in _IDENTIFIER.finditer(rest) if not _NUMBER.fullmatch(match[0])]
+    without = _IDENTIFIER.sub(lambda match: match[0] if _NUMBER.fullmatch(match[0]) else " " * len(match[0]), rest)
+    names = [*identifiers, *_capitalised(without)]
+    return Facts(quantities=_quantities(without), dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted)
+
+
+def plain_text(text: str) -> str:
+    """One spelling of width, minus, blanks and emphasis."""
+    return re.sub(r"[*_]{2,}", "", unicodedata.normalize("NFKC", text)).replace("\u2212", "-").replace("m²", "m2")
+
+
+def _dates(text: str) -> list[tuple[int, int, Date]]:
+    found: list[tuple[int, int, Date]] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end, _ in found):
+                continue
+            parts = match.groupdict()
+            month = parts["month"]
+            day, year = parts.get("day"), parts.get("year")
+            date = Date(
+                year=int(year) if year else None,
+                month=_MONTHS[month] if month in _MONTHS else int(month),
+                day=int(day) if day else None,
+                written=match[0].strip(),
+            )
+            if 1 <= (date.month or 0) <= 12 and 1 <= (date.day or 1) <= 31:
+                found.append((match.start(), match.end(), date))
+    return found
+
+
+def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Date, ...]]:
+    for start, end, _ in found:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text, tuple(date for _, _, date in sorted(found, key=lambda one: one[0]))
+
+
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    found = [
+        Quantity(_value(match["digits"], match["times"]), _SPELLINGS.get(match["unit"] or ""), match[0].strip())
+        for match in _NUMBER.finditer(text)
+    ]
+    found += [Quantity(_value(match[1], None), "%", match[0]) for match in _PERCENT_ZH.finditer(text)]
+    return tuple(found)
+
+
+def _value(digits: str, times: str | None) -> str:
+    try:
+        value = Decimal(digits.replace(",", "")) * _TIMES.get(times or "", 1)
+        return format(value.normalize(), "f")
+    except InvalidOperation:
+        return digits
+
+
+def _capitalised(text: str) -> list[str]:
+    names: list[str] = []
+    for match in _CAPITALISED.finditer(text):
+        word = match[0].removesuffix("'s")
+        acronym = sum(char.isupper() for char in word) > 1
+        if word.lower() in _GENERIC or (not acronym and _SENTENCE_START.search(text[: match.start()][-40:])):
+            continue
+        names.append(word)
+    return names
