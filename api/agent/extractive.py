@@ -22,7 +22,7 @@ from shared.llm.port import Message
 EXTRACTIVE_MODEL = "citebound/extractive-1"
 ENOUGH = 0.45  # share of the question's weight that a passage must show to be quoted
 WEAK = 0.65  # below it the section of the best passage is read whole before quoting
-CITED_HITS = 3  # of a scan
+CITED_HITS = 5  # places of a scan that an answer names
 
 _TOOLS = frozenset({"search_blocks", "scan_term", "list_blocks"})
 _HOW_OFTEN = re.compile(
@@ -176,16 +176,16 @@ def _count(term: str, found: _Payload, wording: Wording, *, scoped: bool) -> str
     if not found.blocks:
         return _end("Refuse", "reason", wording.render("extractive", part="absent", term=term, scoped=scoped))
     cited = found.blocks[:CITED_HITS]
-    text = wording.render(
-        "extractive",
-        part="count",
-        term=term,
-        total=found.total_count,
-        blocks=len(found.blocks),
-        shown=len(cited),
-        block_ids=[block.block_id for block in cited],
+    count = wording.render(
+        "extractive", part="count", term=term, total=found.total_count, blocks=len(found.blocks), shown=len(cited)
     )
-    return _end("Finish", "answer", text)
+    places = [
+        wording.render(
+            "extractive", part="place", title=block.title, section_path=block.section_path, block_id=block.block_id
+        )
+        for block in cited
+    ]
+    return _end("Finish", "answer", "\n".join([count, "", *places]))
 
 
 def _act(tool: str, **arguments: object) -> str:

@@ -4,7 +4,9 @@ The loop decides (loop.py), the driver acts (drive.py), finish.py verifies; this
 the caller and the trace what happens.
 """
 
+import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -28,6 +30,7 @@ from shared.prompts import Bundle
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach
 from shared.text.sentences import sentences
+from shared.text.terms import terms
 from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
 from shared.types.runs import Answer, Limitation, Limits, RunManifest, RunRecord, Scope
@@ -62,6 +65,7 @@ async def run_agent(
     RunFailed event, never an exception.
     Raises: ScopeNotFound, InvalidArgument, StorageError before anything is emitted. CancelledError passes, spans ended.
     """
+    await asyncio.to_thread(warm_up)
     scope = await pinned.resolve_scope(request.scope)
     with _tracer.start_as_current_span(names.RUN) as span:
         manifest = _manifest(request, pinned, chat, bundle)
@@ -87,6 +91,13 @@ async def run_agent(
         )
         _describe(span, record.answer)
         return record
+
+
+@lru_cache(maxsize=1)
+def warm_up() -> None:
+    """Read what the first run would wait for from disk: token ranks and dictionaries. Blocking, once per process."""
+    count_tokens("")
+    terms("預熱 warm up")
 
 
 async def _run(
