@@ -1,0 +1,273 @@
+"""A Qdrant server: the same layout and arithmetic as the embedded engine, over HTTP.
+
+citebound.NAME.SUFFIX   a collection, sealed or not; SUFFIX is new for every build
+citebound.NAME          an alias, made when the collection is sealed: what has no alias is invisible
+
+One shard per collection, because a server keeps IDF per shard. No graph and exact search, so that hits equal the embedded engine's.
+IDF is that of the whole collection, also under a filter.
+"""
+
+import re
+import secrets
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import cast
+
+import numpy as np
+from qdrant_client import QdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from shared.access import EVERYONE
+from shared.errors import CollectionUnavailable, Conflict, UpstreamError
+from shared.ids import BlockId, DocId
+from shared.vectors.port import Dense, Filter, Hit, Point, Sparse
+from shared.vectors.ranking import top
+
+_PREFIX = "citebound."
+_BATCH = 256  # points per upsert: some 2 MB of JSON at 384 dimensions
+_PAGE = 5_000
+_PAYLOAD = ["block_id", "doc_id", "index"]
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_GREEN_WITHIN_S = 1_800.0
+_ASK_AGAIN_S = 0.25
+
+
+class ServerVectors:
+    """`Vectors` on a server. Safe to use from several threads."""
+
+    def __init__(self, client: QdrantClient, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._client = client
+        self._sleep = sleep
+
+    @property
+    def index(self) -> str:
+        return f"qdrant-client {version('qdrant-client')} exact float32 cosine idf"
+
+    def build(self, name: str, *, dimensions: int) -> "ServerBuilder":
+        """Throws away what an earlier build of that name left; a builder still at work on it gets UpstreamError at its next step.
+
+        Raises: Conflict, UpstreamError.
+        """
+        alias = _alias(name)
+        with _server():
+            if alias in self._aliases():
+                raise Conflict(f"collection {name} is sealed", ids=[name])
+            self._sweep(name)
+            collection = f"{alias}.{secrets.token_hex(4)}"
+            self._client.create_collection(
+                collection,
+                vectors_config={"dense": models.VectorParams(size=dimensions, distance=models.Distance.COSINE)},
+                sparse_vectors_config={"sparse": models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                hnsw_config=models.HnswConfigDiff(m=0),
+                shard_number=1,
+            )
+            for field in ("doc_id", "access"):
+                self._client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD, wait=True)
+        return ServerBuilder(self._client, name, collection, sleep=self._sleep)
+
+    def open(self, name: str, *, files: dict[str, str]) -> "ServerCollection":
+        """`files` is empty: the server keeps its own. Raises: CollectionUnavailable, UpstreamError."""
+        with _server():
+            collection = self._aliases().get(_alias(name))
+        if collection is None:
+            raise CollectionUnavailable(f"collection {name} is not on the vector server; import again", ids=[name])
+        return ServerCollection(self._client, collection)
+
+    def names(self) -> list[str]:
+        """Every sealed collection on the server, also those of another Citebound that shares it."""
+        with _server():
+            return sorted(alias.removeprefix(_PREFIX) for alias in self._aliases())
+
+    def drop(self, name: str) -> None:
+        alias = _alias(name)
+        with _server():
+            if alias in self._aliases():
+                gone = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+                self._client.update_collection_aliases([gone])  # gone at once for every reader
+            self._sweep(name)
+
+    def _sweep(self, name: str) -> None:
+        for found in self._client.get_collections().collections:
+            if found.name.startswith(f"{_alias(name)}."):
+                self._client.delete_collection(found.name)
+
+    def _aliases(self) -> dict[str, str]:
+        aliases = self._client.get_aliases().aliases
+        return {found.alias_name: found.collection_name for found in aliases if found.alias_name.startswith(_PREFIX)}
+
+
+class ServerBuilder:
+    def __init__(self, client: QdrantClient, name: str, collection: str, *, sleep: Callable[[float], None]) -> None:
+        self._client = client
+        self._name = name
+        self._collection = collection
+        self._sleep = sleep
+        self._added: dict[BlockId, None] = {}
+
+    def add(self, points: Sequence[Point]) -> None:
+        """A block that is there already is left alone: replacing it would leave a dead point that IDF still counts."""
+        new: dict[BlockId, Point] = {}
+        for point in points:
+            if point.block_id not in self._added:
+                new.setdefault(point.block_id, point)
+        fresh = list(new.values())
+        for at in range(0, len(fresh), _BATCH):
+            batch = fresh[at : at + _BATCH]
+            with _server():
+                self._client.upsert(self._collection, [_encode(point) for point in batch], wait=True)
+            self._added.update(dict.fromkeys(point.block_id for point in batch))
+
+    def block_ids(self) -> Iterable[BlockId]:
+        return tuple(self._added)
+
+    def seal(self) -> dict[str, str]:
+        """Raises: Conflict when another builder sealed that name first, UpstreamError."""
+        with _server():
+            self._wait_until_green()
+            alias = _alias(self._name)
+            if any(found.alias_name == alias for found in self._client.get_aliases().aliases):
+                raise Conflict(f"collection {self._name} was sealed by another writer", ids=[self._name])
+            made = models.CreateAlias(collection_name=self._collection, alias_name=alias)
+            self._client.update_collection_aliases([models.CreateAliasOperation(create_alias=made)])
+        return {}
+
+    def abandon(self) -> None:
+        with _server():
+            self._client.delete_collection(self._collection)
+
+    def _wait_until_green(self) -> None:
+        for _ in range(int(_GREEN_WITHIN_S / _ASK_AGAIN_S)):
+            if self._client.get_collection(self._collection).status == models.CollectionStatus.GREEN:
+                return
+            self._sleep(_ASK_AGAIN_S)
+        raise UpstreamError(
+            "upstream_unavailable", f"the vector server did not finish optimising {self._name}", ids=[self._name]
+        )
+
+
+class ServerCollection:
+    def __init__(self, client: QdrantClient, collection: str) -> None:
+        self._client = client
+        self._collection = collection
+
+    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
+        return self._search(query.tolist(), "dense", within, limit)
+
+    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+        vector = models.SparseVector(indices=list(query.indices), values=list(query.values))
+        return self._search(vector, "sparse", within, limit) if query.indices else []
+
+    def count(self) -> int:
+        with _server(self._collection):
+            return self._client.count(self._collection, exact=True).count
+
+    def block_ids(self) -> Iterable[BlockId]:
+        offset: models.ExtendedPointId | None = None
+        while True:
+            with _server(self._collection):
+                records, after = self._client.scroll(
+                    self._collection, limit=_PAGE, offset=offset, with_payload=["block_id"], with_vectors=False
+                )
+            yield from (BlockId((record.payload or {})["block_id"]) for record in records)
+            if after is None:
+                return
+            offset = cast(models.ExtendedPointId, after)  # HTTP only: never gRPC's own id
+
+    def dense_of(self, block_ids: Sequence[BlockId]) -> dict[BlockId, Dense]:
+        found: dict[BlockId, Dense] = {}
+        for at in range(0, len(block_ids), _BATCH):
+            ids: list[models.ExtendedPointId] = [_point_id(block_id) for block_id in block_ids[at : at + _BATCH]]
+            with _server(self._collection):
+                records = self._client.retrieve(
+                    self._collection, ids, with_payload=["block_id"], with_vectors=["dense"]
+                )
+            for record in records:
+                vectors = cast(dict[str, list[float]], record.vector)
+                found[BlockId((record.payload or {})["block_id"])] = np.asarray(vectors["dense"], dtype=np.float32)
+        return found
+
+    def close(self) -> None:
+        """The client is the adapter's, not this collection's."""
+
+    def _search(self, query: list[float] | models.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
+        if within.doc_ids == ():
+            return []
+        conditions = _conditions(within)
+
+        def fetch(count: int) -> list[Hit]:
+            with _server(self._collection):
+                answer = self._client.query_points(
+                    self._collection,
+                    query=query,
+                    using=using,
+                    limit=count,
+                    query_filter=conditions,
+                    with_payload=_PAYLOAD,
+                    search_params=models.SearchParams(exact=True),
+                )
+            return [_hit(point) for point in answer.points]
+
+        return top(fetch, limit)
+
+
+def _alias(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"not a collection name: {name!r}")
+    return f"{_PREFIX}{name}"
+
+
+def _point_id(block_id: BlockId) -> str:
+    """The server takes numbers and UUIDs only; the block id itself is in the payload."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, block_id))
+
+
+def _encode(point: Point) -> models.PointStruct:
+    sparse = models.SparseVector(indices=list(point.sparse.indices), values=list(point.sparse.values))
+    payload = {
+        "block_id": point.block_id,
+        "doc_id": point.doc_id,
+        "index": point.index,
+        "access": list(point.access),
+    }
+    return models.PointStruct(
+        id=_point_id(point.block_id), vector={"dense": point.dense.tolist(), "sparse": sparse}, payload=payload
+    )
+
+
+def _conditions(within: Filter) -> models.Filter | None:
+    must: list[models.Condition] = []
+    if within.doc_ids is not None:
+        must.append(models.FieldCondition(key="doc_id", match=models.MatchAny(any=list(within.doc_ids))))
+    if within.access is not None:
+        labels = sorted({*within.access, EVERYONE})
+        must.append(models.FieldCondition(key="access", match=models.MatchAny(any=labels)))
+    return models.Filter(must=must) if must else None
+
+
+def _hit(point: models.ScoredPoint) -> Hit:
+    payload = point.payload or {}
+    return Hit(
+        block_id=BlockId(payload["block_id"]),
+        doc_id=DocId(payload["doc_id"]),
+        index=payload["index"],
+        score=point.score,
+    )
+
+
+@contextmanager
+def _server(collection: str | None = None) -> Generator[None]:
+    """Translate the client's failures into ours, once, where they enter the program; a sealed collection that is gone is its own error."""
+    try:
+        yield
+    except UnexpectedResponse as error:
+        if error.status_code == 404 and collection is not None:
+            raise CollectionUnavailable(f"{collection} is no longer on the vector server", ids=[collection]) from error
+        raise UpstreamError(
+            "upstream_unavailable", f"vector server answered {error.status_code}: {error.reason_phrase}"
+        ) from error
+    except (ApiException, QdrantException) as error:
+        raise UpstreamError("upstream_unavailable", f"vector server: {error}") from error
