@@ -35,7 +35,8 @@ from worker.lease import checker, heartbeat, waiter
 from worker.stages.discover import discover
 from worker.stages.embed import Target, embed
 from worker.stages.index import Build, BuildJob, Built, Missing, Unsound, target_of
-from worker.stages.parse import Chunking, Parser, chunk, parse
+from worker.stages.lineage import Chunking
+from worker.stages.parse import Parser, chunk, parse
 from worker.stages.publish import Plan, Space, open_snapshot, plan_snapshot, publish, state_facts
 from worker.stages.work import ImportFailed, Stopped, Work
 

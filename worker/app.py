@@ -13,10 +13,9 @@ from types import FrameType
 
 import dramatiq
 from shared.vectors.open import open_vectors
-from sqlite_utils import Database
 
 from shared.blobs import Blobs
-from shared.catalog.building import discard_snapshot, orphaned_snapshots
+from shared.catalog.building import orphaned_snapshots
 from shared.catalog.db import open_database
 from shared.catalog.leases import reconcile
 from shared.catalog.migrations import migrate
@@ -24,22 +23,19 @@ from shared.clock import now_ms
 from shared.embeddings.cache import EmbeddingCache
 from shared.embeddings.open import open_embedder
 from shared.errors import SettingsError, StorageError, UpstreamError
-from shared.ids import DocId, ImportId
+from shared.ids import ImportId
 from shared.layout import Layout
 from shared.lifeline import follow_parent
-from shared.settings import Settings, WorkerSettings
+from shared.settings import Settings
 from shared.settings_load import load_settings
 from shared.telemetry.setup import Telemetry
-from shared.text.context import CONTEXT_VERSION
-from shared.types.documents import DocumentContent, Source
-from shared.vectors.port import Vectors
 from shared.wake import ACTOR, QUEUE, open_broker, wake_import
 from worker.advance import Parts, advance
-from worker.parsers import PARSER_VERSION, Parsed, ParserPool
+from worker.parsers import ParserPool
 from worker.stages.build import Order, build_in_child
-from worker.stages.chunk import CHUNKER_VERSION, chunk
 from worker.stages.index import BuildJob, BuildResult
-from worker.stages.parse import Chunking
+from worker.stages.lineage import chunking
+from worker.stages.publish import drop_unfinished
 
 THREADS = 2  # imports at once: a small one needn't wait for a night-long one
 TICK_S = 2.0  # of the reconciler
@@ -129,26 +125,6 @@ def open_parts(settings: Settings, layout: Layout) -> tuple[Parts, Callable[[], 
     return parts, close
 
 
-def chunking(worker: WorkerSettings) -> Chunking:
-    """How this worker reads and cuts documents; the lineage names everything that changes a block or what it is found by."""
-
-    def lineage(source: Source) -> str:
-        way = f"{PARSER_VERSION}/{CHUNKER_VERSION}/{CONTEXT_VERSION}/{worker.block_tokens}-{worker.block_max_tokens}"
-        return f"{way}/{source.lang_hint}" if source.lang_hint else way
-
-    def cut(parsed: Parsed, doc: DocId, version: int, source: Source) -> DocumentContent:
-        return chunk(
-            parsed,
-            doc_id=doc,
-            version=version,
-            target_tokens=worker.block_tokens,
-            max_tokens=worker.block_max_tokens,
-            lang_hint=source.lang_hint,
-        )
-
-    return Chunking(parser_version=PARSER_VERSION, chunker_version=CHUNKER_VERSION, lineage=lineage, chunk=cut)
-
-
 def _declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) -> None:
     @dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)
     def advance_import(import_id: str) -> None:  # pyright: ignore[reportUnusedFunction]: the broker calls it
@@ -162,7 +138,8 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
     while not stopping.is_set():
         try:
             if ticks % _SWEEP_EVERY == 0:
-                sweep(db, parts.vectors)
+                # only what the catalog knows: a vector server may hold others' collections
+                drop_unfinished(db, orphaned_snapshots(db), parts.vectors)
                 parts.blobs.sweep(older_than_s=_UPLOAD_S)
             for import_id in reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS):
                 wake_import(broker, import_id)
@@ -171,13 +148,6 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
         ticks += 1
         stopping.wait(TICK_S)
     db.conn.close()
-
-
-def sweep(db: Database, vectors: Vectors) -> None:
-    """Take away what was being built for imports that have ended. Only what the catalog knows: a server may hold others' collections."""
-    for snapshot_id in orphaned_snapshots(db):
-        vectors.drop(snapshot_id)
-        discard_snapshot(db, snapshot_id)
 
 
 def _stop_on_signals(stopping: threading.Event) -> None:

@@ -115,7 +115,7 @@ def cancel(db: Database, import_id: ImportId, *, now_ms: int) -> None:
 
 
 def retry(db: Database, import_id: ImportId, *, now_ms: int) -> None:
-    """Start a failed import again: failed documents are tried once more, finished ones stay finished. Raises: NotFound, Conflict."""
+    """Start a failed import again: failed documents are looked at anew, finished ones stay finished. Raises: NotFound, Conflict."""
     with writing(db) as connection:
         moved = connection.execute(
             "update imports set state = 'queued', stage = null, attempts = 0, faults = 0, failure_code = null,"
@@ -123,15 +123,8 @@ def retry(db: Database, import_id: ImportId, *, now_ms: int) -> None:
             " where import_id = :id and state = 'failed'",
             {"id": import_id, "now": now_ms},
         )
-        connection.execute(
-            "delete from import_items where import_id = :id and state = 'failed' and :moved"
-            " and (failed_stage = 'discover' or original_sha256 is null)",  # found anew by the next walk
-            {"id": import_id, "moved": moved.rowcount},
-        )
-        connection.execute(
-            "update import_items set state = case when version is null then 'pending' else 'chunked' end, attempts = 0,"
-            " failed_stage = null, failure_code = null, failure_reason = null, retryable = 0"
-            " where import_id = :id and state = 'failed' and :moved",
+        connection.execute(  # they are found anew, with the bytes they have by now
+            "delete from import_items where import_id = :id and state = 'failed' and :moved",
             {"id": import_id, "moved": moved.rowcount},
         )
     if not moved.rowcount:

@@ -5,7 +5,6 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 import msgspec
-from msgspec import Struct
 
 from shared.catalog.documents import (
     add_version,
@@ -19,12 +18,12 @@ from shared.catalog.documents import (
 from shared.catalog.items import begin_item, list_items, mark_chunked, mark_failed, mark_parsed, put_back_item
 from shared.catalog.sources import get_source
 from shared.errors import Conflict, DocumentError, NotFound, StorageError
-from shared.ids import DocId
-from shared.types.documents import DocumentContent, DocumentVersion, Source
+from shared.types.documents import DocumentVersion
 from shared.types.imports import ImportItem, ItemState
 from shared.types.snapshots import Stage
 from worker.faults import fault_point
 from worker.parsers import Parsed
+from worker.stages.lineage import Chunking
 from worker.stages.work import Stopped, Work
 
 MAX_TRIES = 3  # of one document, each of which ended its worker
@@ -35,15 +34,6 @@ _decode = msgspec.msgpack.Decoder(Parsed).decode
 
 class Parser(Protocol):
     def parse(self, path: Path, *, name: str) -> Parsed: ...
-
-
-class Chunking(Struct, frozen=True, kw_only=True):
-    """How documents are read and cut, and the names of that way."""
-
-    parser_version: str
-    chunker_version: str
-    lineage: Callable[[Source], str]
-    chunk: Callable[[Parsed, DocId, int, Source], DocumentContent]  # pure: elements, document, version number, source
 
 
 def parse(work: Work, parser: Parser, chunking: Chunking) -> None:
@@ -140,7 +130,7 @@ def _version(work: Work, item: ImportItem, parsed: Parsed, chunking: Chunking) -
         if made is not None:  # by an earlier try, or by another import of the same file
             return made
         number = next_version(work.db, doc)
-        content = chunking.chunk(parsed, doc, number, source)
+        content = chunking.cut(parsed, doc, number, source)
         version = DocumentVersion(
             doc_id=doc,
             version=number,

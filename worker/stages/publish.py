@@ -1,6 +1,9 @@
 """From finished documents to a snapshot that answers: plan on the active one, and publish unless it moved meanwhile."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
+from sqlite_utils import Database
 
 from shared.catalog.building import (
     NewSnapshot,
@@ -15,6 +18,7 @@ from shared.catalog.building import publish as publish_snapshot
 from shared.catalog.items import list_items
 from shared.catalog.snapshots import active_snapshot_id, get_manifest, get_snapshot, snapshot_documents
 from shared.catalog.sources import list_sources
+from shared.errors import Conflict
 from shared.ids import SnapshotId, SourceId, new_snapshot_id
 from shared.types.imports import ImportItem, ImportRequest
 from shared.types.snapshots import SnapshotDocument, SnapshotManifest
@@ -85,7 +89,7 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
 
     Always under a new id: a builder that is still at work for a killed worker writes into a folder nobody will look at.
     """
-    drop_unfinished(work, vectors)
+    drop_unfinished(work.db, unfinished_snapshots(work.db, work.import_id), vectors)
     snapshot_id = new_snapshot_id(work.now_ms())
     new = NewSnapshot(
         snapshot_id=snapshot_id,
@@ -101,10 +105,14 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
     return snapshot_id
 
 
-def drop_unfinished(work: Work, vectors: Vectors) -> None:
-    for snapshot_id in unfinished_snapshots(work.db, work.import_id):
-        vectors.drop(snapshot_id)
-        discard_snapshot(work.db, snapshot_id)
+def drop_unfinished(db: Database, snapshots: Iterable[SnapshotId], vectors: Vectors) -> None:
+    """Take away what was begun and never published; what a killed worker's builder still writes to is left for the next time."""
+    for snapshot_id in snapshots:
+        try:
+            vectors.drop(snapshot_id)
+        except Conflict:
+            continue
+        discard_snapshot(db, snapshot_id)
 
 
 def state_facts(

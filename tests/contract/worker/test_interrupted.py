@@ -1,0 +1,275 @@
+"""Imports that are killed, paused, cancelled, cut off: nothing is lost, nothing is bought twice, nothing half is published."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from shared.catalog.imports import cancel, pause, resume, retry
+from shared.catalog.snapshots import active_snapshot_id, list_snapshots
+from shared.embeddings.fake import FakeEmbedder
+from shared.embeddings.port import Embedded
+from shared.errors import StorageError, UpstreamCode, UpstreamError
+from shared.types.imports import ImportRequest
+from tests.contract.worker.workshop import LEASE_MS, Killed, Workshop
+from worker.advance import MAX_CLAIMS
+from worker.stages.index import BuildJob, BuildResult
+
+TEXT = "\n".join(f"# 第{n}节\n第{n}节的内容，独一无二。\nParagraph {n} is like no other." for n in range(5))
+
+
+class MortalEmbedder(FakeEmbedder):
+    """Ends its worker at the call with this number, 0..; its texts are not bought."""
+
+    def __init__(self, die_at: int | None = None) -> None:
+        super().__init__(max_batch=2)
+        self.die_at = die_at
+        self.calls = 0
+
+    def embed_passages(self, texts: Sequence[str]) -> Embedded:
+        self.calls += 1
+        if self.calls - 1 == self.die_at:
+            raise Killed
+        return super().embed_passages(texts)
+
+
+class RefusingEmbedder(FakeEmbedder):
+    """Refuses every text that holds `word`, for good."""
+
+    def __init__(self, word: str, code: UpstreamCode = "provider_content_filtered") -> None:
+        super().__init__(max_batch=3)
+        self.word = word
+        self.code: UpstreamCode = code
+
+    def embed_passages(self, texts: Sequence[str]) -> Embedded:
+        if any(self.word in text for text in texts):
+            raise UpstreamError(self.code, "不予处理")
+        return super().embed_passages(texts)
+
+
+class PausingEmbedder(FakeEmbedder):
+    """Calls `act` while its second batch is under way."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        super().__init__(max_batch=2)
+        self.act = act
+
+    def embed_passages(self, texts: Sequence[str]) -> Embedded:
+        if len(self.passages) == self.max_batch:
+            self.act()
+        return super().embed_passages(texts)
+
+
+def texts_of_an_undisturbed_import(tmp_path: Path) -> list[str]:
+    shop = Workshop(tmp_path / "undisturbed")
+    shop.write(a=TEXT, b="# 乙\n第二份文件。")
+    shop.run()
+    shop.close()
+    return sorted(shop.bought())
+
+
+@pytest.mark.parametrize("die_at", [0, 1, 2, 4])
+def test_a_worker_killed_between_batches_buys_nothing_twice(tmp_path: Path, shop: Workshop, die_at: int) -> None:
+    shop.write(a=TEXT, b="# 乙\n第二份文件。")
+    first = MortalEmbedder(die_at)
+    import_id = shop.ask()
+    with pytest.raises(Killed):
+        shop.work(import_id, embedder=first)
+    assert shop.look(import_id).state == "running"
+    assert shop.wait_for_reconciler(ms=LEASE_MS + 1) == [import_id]
+    done = shop.work(import_id)
+    assert done.state == "completed"
+    assert sorted(first.passages + shop.bought()) == texts_of_an_undisturbed_import(tmp_path)
+    assert done.progress.blocks_embedded == done.progress.blocks == shop.active().blocks
+
+
+def test_nobody_takes_over_before_the_lease_has_run_out(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+    with pytest.raises(Killed):
+        shop.work(import_id, embedder=MortalEmbedder(0))
+    assert shop.wait_for_reconciler(ms=LEASE_MS) == []
+    assert shop.work(import_id).state == "running"
+    assert shop.bought() == []
+
+
+def test_a_document_that_kills_its_worker_again_and_again_fails_alone(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的文件。", b="#!kills")
+    import_id = shop.ask()
+    for _ in range(3):
+        shop.killed(import_id)
+    done = shop.work(import_id)
+    assert (done.state, shop.members()) == ("completed", {"a.md": 1})
+    (gap,) = done.failed_documents
+    assert (gap.key, gap.stage, gap.code, gap.retryable) == ("b.md", "parse", "parse_crashed", True)
+
+
+def test_an_import_that_kills_every_worker_fails_in_the_end(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+    for _ in range(1 + MAX_CLAIMS):  # the first one gets as far as the embed stage
+        with pytest.raises(Killed):
+            shop.work(import_id, embedder=MortalEmbedder(0))
+        shop.now += LEASE_MS + 1
+    failed = shop.work(import_id)
+    assert (failed.state, failed.failure_code) == ("failed", "worker_crashed")
+    retry(shop.db, import_id, now_ms=shop.now)
+    assert shop.work(import_id).state == "completed"
+    assert shop.parser.parsed == ["a.md"]
+
+
+def test_a_pause_in_the_middle_of_one_document_keeps_what_was_bought(tmp_path: Path, shop: Workshop) -> None:
+    shop.write(a=TEXT, b="# 乙\n第二份文件。")
+    import_id = shop.ask()
+    embedder = PausingEmbedder(lambda: pause(shop.db, import_id, now_ms=shop.now))
+    paused = shop.work(import_id, embedder=embedder)
+    assert (paused.state, paused.stage, paused.pause_reason) == ("paused", "embed", "asked for")
+    assert paused.progress.blocks_embedded == len(embedder.passages) == 4
+    assert shop.work(import_id).state == "paused"  # a late message changes nothing
+    resume(shop.db, import_id, now_ms=shop.now)
+    assert shop.work(import_id).state == "completed"
+    assert sorted(embedder.passages + shop.bought()) == texts_of_an_undisturbed_import(tmp_path)
+
+
+def test_a_cancelled_import_publishes_nothing_and_leaves_its_work_in_the_caches(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+    embedder = PausingEmbedder(lambda: cancel(shop.db, import_id, now_ms=shop.now))
+    assert shop.work(import_id, embedder=embedder).state == "cancelled"
+    assert list_snapshots(shop.db) == []
+    assert shop.run().state == "completed"
+    assert not set(embedder.passages) & set(shop.bought())
+    assert shop.parser.parsed == ["a.md"]
+
+
+def test_a_worker_that_stops_lets_the_next_one_go_on_at_once(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+    stopped = shop.work(import_id, embedder=PausingEmbedder(shop.stopping.set))
+    assert stopped.state == "running"
+    shop.stopping.clear()
+    assert shop.wait_for_reconciler(ms=1) == [import_id]
+    assert shop.work(import_id).state == "completed"
+
+
+def test_a_worker_whose_lease_was_taken_stops_before_the_next_batch(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+
+    def overtaken() -> None:
+        shop.now += LEASE_MS + 1
+        shop.now_done(import_id)
+
+    slow = PausingEmbedder(overtaken)
+    done = shop.work(import_id, embedder=slow)
+    assert (done.state, len(list_snapshots(shop.db))) == ("completed", 1)
+    assert len(slow.passages) == 4  # one batch before, the one under way
+
+
+@pytest.mark.parametrize("when", ["before the build", "before publishing"])
+def test_a_worker_killed_while_it_builds_leaves_nothing_half(shop: Workshop, when: str) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+
+    def dying(job: BuildJob, check: object) -> BuildResult:
+        if when == "before publishing":
+            shop.parts.build(job, lambda: None)
+        raise Killed
+
+    with pytest.raises(Killed):
+        shop.work(import_id, build=dying)
+    assert active_snapshot_id(shop.db) is None
+    shop.now += LEASE_MS + 1
+    bought = list(shop.bought())
+    done = shop.work(import_id)
+    assert (done.state, shop.bought()) == ("completed", bought)
+    assert [snapshot.state for snapshot in list_snapshots(shop.db)] == ["ready"]
+    assert shop.vectors.names() == [shop.active().snapshot_id]
+
+
+def test_a_provider_that_is_down_pauses_the_import_which_goes_on_by_itself(shop: Workshop) -> None:
+    shop.write(a=TEXT, b="# 乙\n第二份文件。")
+    down = UpstreamError("provider_overloaded", "服务过载", retry_after_s=120)
+    shop.embedder.faults = [down]
+    paused = shop.run()
+    assert (paused.state, paused.pause_reason, paused.failed_documents) == ("paused", "服务过载", ())
+    assert shop.wait_for_reconciler(ms=119_000) == []
+    assert shop.wait_for_reconciler(ms=1_000) == [paused.import_id]
+    done = shop.work(paused.import_id)
+    assert (done.state, shop.active().state) == ("completed", "ready")
+
+
+def test_a_wrong_key_pauses_the_import_until_somebody_resumes_it(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    shop.embedder.faults = [UpstreamError("provider_auth", "密钥无效")]
+    paused = shop.run()
+    assert (paused.state, paused.pause_reason) == ("paused", "密钥无效")
+    assert shop.wait_for_reconciler(ms=10**9) == []
+    resume(shop.db, paused.import_id, now_ms=shop.now)
+    assert shop.work(paused.import_id).state == "completed"
+
+
+def test_a_text_that_the_provider_refuses_fails_its_document_alone(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的。", b="# 乙\n违禁的内容。", c="# 丙\n也好。")
+    done = shop.work(shop.ask(), embedder=RefusingEmbedder("违禁"))
+    assert (done.state, shop.members()) == ("completed", {"a.md": 1, "c.md": 1})
+    (gap,) = done.failed_documents
+    assert (gap.key, gap.stage, gap.code) == ("b.md", "embed", "provider_content_filtered")
+
+
+def test_a_provider_that_refuses_everything_pauses_the_import_instead(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的。", b="# 乙\n也好。")
+    paused = shop.work(shop.ask(), embedder=RefusingEmbedder("", "provider_bad_request"))
+    assert (paused.state, paused.pause_reason, paused.failed_documents) == ("paused", "不予处理", ())
+
+
+def test_a_folder_that_is_not_there_pauses_the_import_and_deletes_nothing(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    shop.run()
+    away = shop.files.rename(shop.files.with_name("unmounted"))
+    paused = shop.run(ImportRequest(mode="sync", paths=(str(shop.files),)))
+    assert (paused.state, shop.members()) == ("paused", {"a.md": 1})
+    away.rename(shop.files)
+    assert shop.wait_for_reconciler(ms=15_000) == [paused.import_id]
+    assert shop.work(paused.import_id).state == "completed"
+
+
+def test_a_full_disk_pauses_the_import_and_counts_against_no_document(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+
+    class FullDisk:
+        def parse(self, path: Path, *, name: str) -> object:
+            raise StorageError("磁盘已满")
+
+    import_id = shop.ask()
+    for _ in range(5):
+        paused = shop.work(import_id, parser=FullDisk())
+        assert (paused.state, paused.pause_reason) == ("paused", "磁盘已满")
+        shop.wait_for_reconciler(ms=900_000)
+    assert shop.work(import_id).state == "completed"
+
+
+def test_a_bug_in_one_document_does_not_hold_up_the_others_for_ever(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的文件。", b="# 乙\n也好。")
+
+    class Buggy:
+        def parse(self, path: Path, *, name: str) -> object:
+            if name == "b.md":
+                raise ZeroDivisionError
+            return shop.parser.parse(path, name=name)
+
+    import_id = shop.ask()
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            shop.work(import_id, parser=Buggy())
+    done = shop.work(import_id, parser=Buggy())
+    assert (done.state, shop.members()) == ("completed", {"a.md": 1})
+
+
+def test_files_put_right_before_a_retry_are_taken_as_they_are_now(shop: Workshop) -> None:
+    shop.write(a="#!broken")
+    failed = shop.run()
+    shop.write(a=TEXT)
+    retry(shop.db, failed.import_id, now_ms=shop.now)
+    assert shop.work(failed.import_id).state == "completed"
+    assert shop.members() == {"a.md": 1}
