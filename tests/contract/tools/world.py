@@ -1,0 +1,170 @@
+"""A published library in a temporary folder, and a way to call tools on it as a run would."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from blockbuster import blockbuster_ctx
+from msgspec import Struct
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+
+from api.retrieval.library import Library, Pinned
+from api.tools.registry import Toolbox, ToolResult
+from shared.access import OWNER, Access
+from shared.embeddings.fake import FakeEmbedder
+from shared.ids import DocId, SnapshotId
+from shared.layout import Layout
+from shared.types.runs import Scope
+from shared.types.snapshots import FailedDocument
+from shared.vectors.port import Builder, Collection, Vectors
+from tests.factories import ADocument, Published, publish
+
+T = TypeVar("T")
+
+
+class World:
+    def __init__(self, folder: Path, vectors: Vectors) -> None:
+        self.layout = Layout(folder)
+        self.vectors = vectors
+        self.embedder = FakeEmbedder()
+        self.pauses: list[float] = []
+
+    def publish(
+        self,
+        *documents: ADocument,
+        failed: Iterable[FailedDocument] = (),
+        activate: bool = True,
+        now_ms: int | None = None,
+    ) -> Published:
+        more = {} if now_ms is None else {"now_ms": now_ms}
+        return publish(
+            self.layout,
+            documents,
+            vectors=self.vectors,
+            embedder=self.embedder,
+            failed=tuple(failed),
+            activate=activate,
+            **more,
+        )
+
+    def run(self, use: Callable[[Library], Awaitable[T]]) -> T:
+        """In an event loop that nothing may block."""
+
+        async def scenario() -> T:
+            library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+            try:
+                return await use(library)
+            finally:
+                await library.close()
+
+        with blockbuster_ctx():
+            return asyncio.run(scenario())
+
+    def pinned(
+        self, use: Callable[[Pinned], Awaitable[T]], *, access: Access = OWNER, snapshot_id: SnapshotId | None = None
+    ) -> T:
+        async def with_pinned(library: Library) -> T:
+            async with await library.pin(snapshot_id, access) as pinned:
+                return await use(pinned)
+
+        return self.run(with_pinned)
+
+    def call(
+        self, tool: str, arguments: object, *, access: Access = OWNER, scope: Iterable[DocId] | None = None
+    ) -> "Called":
+        """`scope`: of the run, as its caller would name it."""
+
+        async def call(pinned: Pinned) -> ToolResult:
+            resolved = await pinned.resolve_scope(None if scope is None else Scope(doc_ids=tuple(scope)))
+            return await Toolbox(pinned, scope=resolved, pause=self._pause).call(tool, arguments)
+
+        result = self.pinned(call, access=access)
+        return Called(result=result, payload=msgspec.json.decode(result.payload))
+
+    async def _pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
+class Called(Struct, frozen=True, kw_only=True):
+    result: ToolResult
+    payload: dict[str, Any]
+
+    @property
+    def error(self) -> dict[str, Any]:
+        return self.payload["error"]
+
+    def block_ids(self) -> list[str]:
+        return [block["block_id"] for block in self.payload["blocks"]]
+
+
+class _Recorder(SpanProcessor):
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] | None = None
+
+    def on_end(self, span: ReadableSpan) -> None:
+        if self.spans is not None:
+            self.spans.append(span)
+
+
+_recorders: list[_Recorder] = []
+
+
+@contextmanager
+def recorded_spans() -> Generator[list[ReadableSpan]]:
+    """The spans that end meanwhile, in the order in which they end."""
+    if not _recorders:
+        provider = trace.get_tracer_provider()
+        if not isinstance(provider, TracerProvider):
+            provider = TracerProvider(shutdown_on_exit=False)
+            trace.set_tracer_provider(provider)
+        _recorders.append(_Recorder())
+        provider.add_span_processor(_recorders[0])
+    _recorders[0].spans = spans = []
+    yield spans
+    _recorders[0].spans = None
+
+
+def attributes(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+class Watched:
+    """A world's vectors, noting which collections are opened and closed."""
+
+    def __init__(self, world: World) -> None:
+        self._inner = world.vectors
+        self.index = self._inner.index
+        self.opened: list[str] = []
+        self.closed: list[str] = []
+        self.closed_one = threading.Event()
+        world.vectors = self
+
+    def open(self, name: str, *, files: dict[str, str]) -> Collection:
+        self.opened.append(name)
+        return _WatchedCollection(self._inner.open(name, files=files), name, self)
+
+    def build(self, name: str, *, dimensions: int) -> Builder:
+        return self._inner.build(name, dimensions=dimensions)
+
+    def names(self) -> list[str]:
+        return self._inner.names()
+
+    def drop(self, name: str) -> None:
+        self._inner.drop(name)
+
+
+class _WatchedCollection:
+    def __init__(self, inner: Collection, name: str, watched: Watched) -> None:
+        self.dense, self.sparse, self.count = inner.dense, inner.sparse, inner.count
+        self.block_ids, self.dense_of = inner.block_ids, inner.dense_of
+        self._inner, self._name, self._watched = inner, name, watched
+
+    def close(self) -> None:
+        self._inner.close()
+        self._watched.closed.append(self._name)
+        self._watched.closed_one.set()
