@@ -202,7 +202,7 @@ class EdgeCollection:
         with _engine():
             self._shard.close()
 
-    def _search(self, vector: qe.NamedVector, using: str, within: Filter, limit: int) -> list[Hit]:
+    def _search(self, vector: list[float] | qe.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
         if within.doc_ids == ():
             return []
         query, conditions = qe.Query.Nearest(vector, using=using), _conditions(within)
