@@ -4,9 +4,8 @@ import io
 import zipfile
 import zlib
 
-from lxml import etree
-
 from shared.errors import DocumentError
+from worker.parsers.markup import Node, parse_xml
 
 MAX_MEMBERS = 20_000
 MAX_UNPACKED_BYTES = 600 * 1024 * 1024
@@ -45,16 +44,5 @@ class Archive:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
             raise DocumentError("corrupt", f"The file is damaged: its part {name} can't be unpacked.") from error
 
-    def xml(self, name: str) -> etree._Element:
+    def xml(self, name: str) -> Node:
         return parse_xml(self.read(name))
-
-
-def parse_xml(data: bytes) -> etree._Element:
-    """Entities are not expanded and nothing is fetched. Raises: corrupt."""
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=False, remove_pis=True, remove_comments=True
-    )
-    try:
-        return etree.fromstring(data, parser)
-    except etree.XMLSyntaxError as error:
-        raise DocumentError("corrupt", "The file is damaged: its XML is not well-formed.") from error

@@ -6,20 +6,20 @@ footnotes, text boxes, equations, tracked insertions, smart tags and every Chine
 
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import docx
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.exceptions import PackageNotFoundError
-from lxml import etree
 from msgspec import Struct
 from msgspec.structs import replace
 
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
-from worker.parsers.archive import Archive, parse_xml
+from worker.parsers.archive import Archive
 from worker.parsers.headings import numbered_headings
+from worker.parsers.markup import MarkupError, Node, parse_xml
 from worker.parsers.numbering import Numbering, W, value_of
 from worker.parsers.source import File
 from worker.parsers.tables import table
@@ -47,7 +47,7 @@ def read(file: File) -> Parsed:
     Archive(file.data)  # for its limits; python-docx has none
     try:
         document = docx.Document(io.BytesIO(file.data))
-    except (KeyError, ValueError, etree.XMLSyntaxError, PackageNotFoundError) as error:
+    except (KeyError, ValueError, MarkupError, PackageNotFoundError) as error:
         raise DocumentError("corrupt", "The Word document is damaged or incomplete.") from error
     elements = numbered_headings(tuple(_Reader(document).elements()))
     return Parsed(title=document.core_properties.title or "", media_type=MEDIA_TYPE, elements=elements)
@@ -55,7 +55,7 @@ def read(file: File) -> Parsed:
 
 class _Reader:
     def __init__(self, document: Document) -> None:
-        self._body: Any = document.element.body
+        self._body: Node = cast("Any", document).element.body
         self._styles = _styles(_part(document, RELATIONSHIP_TYPE.STYLES))
         self._numbering = Numbering(_part(document, RELATIONSHIP_TYPE.NUMBERING))
         self._notes = {
@@ -64,7 +64,7 @@ class _Reader:
         }
         self._cited: list[tuple[str, str]] = []  # notes of the paragraph at hand: mark and text
         self._note_number = 0
-        self._boxes: list[Any] = []  # text boxes anchored in the paragraph at hand
+        self._boxes: list[Node] = []  # text boxes anchored in the paragraph at hand
         self._hidden = False  # something was left out since the last element
 
     def elements(self) -> Iterator[Element]:
@@ -74,7 +74,7 @@ class _Reader:
             yield replace(element, tight=in_list)
             previous = element
 
-    def _blocks(self, parent: Any) -> Iterator[Element]:
+    def _blocks(self, parent: Node) -> Iterator[Element]:
         for node in parent:
             if node.tag == f"{W}p":
                 yield from self._paragraph(node)
@@ -83,7 +83,7 @@ class _Reader:
             elif node.tag in (f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}moveTo", f"{W}customXml", f"{W}smartTag"):
                 yield from self._blocks(node)
 
-    def _paragraph(self, node: Any) -> Iterator[Element]:
+    def _paragraph(self, node: Node) -> Iterator[Element]:
         style = self._style(node)
         text = "".join(self._text(node, hidden=style.hidden)).strip("\n")
         flags = self._take_hidden() if text.strip() else ()
@@ -113,7 +113,7 @@ class _Reader:
         hidden, self._hidden = self._hidden, False
         return _HIDDEN_FLAG if hidden else ()
 
-    def _text(self, node: Any, *, hidden: bool = False) -> Iterator[str]:
+    def _text(self, node: Node, *, hidden: bool = False) -> Iterator[str]:
         for child in node:
             if child.tag in _NOT_SHOWN:
                 continue
@@ -140,11 +140,11 @@ class _Reader:
         self._cited.append((mark, text))
         return mark
 
-    def _label(self, node: Any, style: _Style) -> str | None:
+    def _label(self, node: Node, style: _Style) -> str | None:
         number_id, at = self._number(node, style)
         return self._numbering.label(number_id, at) if number_id is not None and number_id != "0" else None
 
-    def _number(self, node: Any, style: _Style) -> tuple[str | None, int]:
+    def _number(self, node: Node, style: _Style) -> tuple[str | None, int]:
         properties = node.find(f"{W}pPr/{W}numPr")
         number_id = value_of(properties, "numId")
         at = value_of(properties, "ilvl")
@@ -153,13 +153,13 @@ class _Reader:
             style.number_level if at is None or not at.isdecimal() else int(at),
         )
 
-    def _style(self, node: Any) -> _Style:
+    def _style(self, node: Node) -> _Style:
         properties = node.find(f"{W}pPr")
         style = self._styles.get(value_of(properties, "pStyle") or "", self._styles[""])
         own = value_of(properties, "outlineLvl")
         return style if own is None else replace(style, level=_level(own))
 
-    def _table(self, node: Any) -> Iterator[Element]:
+    def _table(self, node: Node) -> Iterator[Element]:
         rows: list[list[str]] = []
         above: dict[int, str] = {}  # column -> text of the cell that reaches down
         headers = 0
@@ -188,11 +188,11 @@ class _Reader:
             yield replace(element, flags=self._take_hidden())
         yield from self._anchored()
 
-    def _cell(self, cell: Any) -> str:
+    def _cell(self, cell: Node) -> str:
         return " ".join(part for part in ("".join(self._text(node)).strip() for node in cell.iter(f"{W}p")) if part)
 
 
-def _rows(node: Any) -> Iterator[Any]:
+def _rows(node: Node) -> Iterator[Node]:
     for child in node:
         if child.tag == f"{W}tr":
             yield child
@@ -200,7 +200,7 @@ def _rows(node: Any) -> Iterator[Any]:
             yield from _rows(child)
 
 
-def _part(document: Document, relation: str) -> Any | None:
+def _part(document: Document, relation: str) -> Node | None:
     """The root of a part beside the body, such as the styles."""
     for related in document.part.rels.values():
         if related.reltype == relation and not related.is_external:
@@ -208,14 +208,14 @@ def _part(document: Document, relation: str) -> Any | None:
     return None
 
 
-def _notes(part: Any | None) -> dict[str, Any]:
+def _notes(part: Node | None) -> dict[str, Node]:
     if part is None:
         return {}
     real = (note for note in part if note.get(f"{W}type") in (None, "normal"))
     return {note.get(f"{W}id") or "": note for note in real}
 
 
-def _styles(part: Any | None) -> dict[str, _Style]:
+def _styles(part: Node | None) -> dict[str, _Style]:
     """By style id; "" is the default paragraph style."""
     nodes = {node.get(f"{W}styleId"): node for node in part.iter(f"{W}style")} if part is not None else {}
     default = next(
@@ -228,13 +228,13 @@ def _styles(part: Any | None) -> dict[str, _Style]:
     return styles
 
 
-def _resolved(node: Any | None, nodes: dict[Any, Any]) -> _Style:
+def _resolved(node: Node | None, nodes: dict[str, Node]) -> _Style:
     """Follow basedOn until every property is known."""
     level: int | None = None
     number_id: str | None = None
     number_level: int | None = None
     hidden: bool | None = None
-    seen: set[Any] = set()
+    seen: set[str] = set()
     while node is not None and node.get(f"{W}styleId") not in seen:
         seen.add(node.get(f"{W}styleId"))
         properties = node.find(f"{W}pPr")
@@ -247,7 +247,7 @@ def _resolved(node: Any | None, nodes: dict[Any, Any]) -> _Style:
         number_level = int(at) if number_level is None and at is not None and at.isdecimal() else number_level
         run = node.find(f"{W}rPr")
         hidden = _vanishes(run) if hidden is None and run is not None else hidden
-        node = nodes.get(value_of(node, "basedOn"))
+        node = nodes.get(value_of(node, "basedOn") or "")
     return _Style(level=level or 0, number_id=number_id, number_level=number_level or 0, hidden=bool(hidden))
 
 
@@ -266,7 +266,7 @@ def _named_level(name: str) -> int | None:
     return None
 
 
-def _vanishes(properties: Any | None) -> bool:
+def _vanishes(properties: Node | None) -> bool:
     if properties is None:
         return False
     for tag in ("vanish", "webHidden"):

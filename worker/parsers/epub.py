@@ -1,12 +1,11 @@
 """E-books: the chapters of the spine, each read as HTML."""
 
 import posixpath
-from typing import Any
 from urllib.parse import unquote
 
 from shared.errors import DocumentError
 from worker.parsers import html
-from worker.parsers.archive import Archive, parse_xml
+from worker.parsers.archive import Archive
 from worker.parsers.clean import readable
 from worker.parsers.encoding import decode
 from worker.parsers.source import File
@@ -35,7 +34,7 @@ def read(file: File) -> Parsed:
 
 
 def _package_path(archive: Archive) -> str:
-    container: Any = parse_xml(archive.read("META-INF/container.xml"))
+    container = archive.xml("META-INF/container.xml")
     root = container.find(".//{*}rootfile")
     if root is None:
         raise DocumentError("corrupt", "The e-book is damaged: it does not name its contents.")

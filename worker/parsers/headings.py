@@ -17,7 +17,6 @@ _NUMERAL = r"[〇零一二三四五六七八九十百千两\d０-９]{1,7}"
 _ROMAN = r"(?:[IVXLC]{1,7}|\d{1,3}|[A-Z])"
 _RANK_TITLE = 1
 _RANK_NUMBER = 8
-_LEADING_NUMBER = re.compile(r"\d+")
 # Rank orders the kinds of numbering from the outermost in; sections nest by it.
 _NUMBERINGS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (2, re.compile(rf"第{_NUMERAL}[编篇部卷](?:\s|$|(?=\S))")),
@@ -136,7 +135,7 @@ def _out_of_order(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
     for number, rank in ranks.items():
         if rank != _RANK_NUMBER:
             continue
-        count = int(_LEADING_NUMBER.match(lines[number].strip())[0])  # pyright: ignore[reportOptionalSubscript] - its rank says so
+        count = int(re.split(r"\D", lines[number].strip(), maxsplit=1)[0])
         if rows and count - last in (1, 2):
             rows[-1].append(number)
         elif count <= 1:

@@ -6,9 +6,7 @@ outside `main`, and joins a cell's list; so the tree is mended first, and tables
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from lxml import etree, html
 from msgspec.structs import replace
 from unstructured.documents.elements import Element as Found
 from unstructured.documents.elements import ListItem, Title
@@ -17,6 +15,7 @@ from unstructured.partition.html import partition_html
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers import plain
+from worker.parsers.markup import Node, elements, parse_html, to_html, walk
 from worker.parsers.source import File
 from worker.parsers.tables import table
 from worker.parsers.types import Element, Parsed
@@ -92,33 +91,29 @@ def elements_of(text: str) -> tuple[str, tuple[Element, ...]]:
         raise DocumentError("corrupt", "The page's elements are nested too deeply.")
     title = " ".join((root.findtext(".//title") or "").split())
     kept = _prepare(root)
-    found = partition_html(text=etree.tostring(root, encoding="unicode", method="html"))
-    elements = _elements(found, kept)
-    if title and elements and not any(element.kind == "heading" for element in elements):
-        elements.insert(0, Element(kind="heading", text=title, level=1))  # what the window shows heads the page
-    return title, tuple(elements)
+    found = partition_html(text=to_html(root))
+    of_page = _elements(found, kept)
+    if title and of_page and not any(element.kind == "heading" for element in of_page):
+        of_page.insert(0, Element(kind="heading", text=title, level=1))  # what the window shows heads the page
+    return title, tuple(of_page)
 
 
-def _tree(text: str) -> Any:
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)  # lxml refuses text that declares an encoding
-    try:
-        return html.document_fromstring(text, parser=html.HTMLParser(remove_comments=True, remove_pis=True))
-    except etree.ParserError as error:
-        raise DocumentError("empty", "The page has no text.") from error
+def _tree(text: str) -> Node:
+    return parse_html(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))  # lxml refuses text that declares an encoding
 
 
-def _depth(root: Any) -> int:
+def _depth(root: Node) -> int:
     depth = deepest = 0
-    for event, _ in etree.iterwalk(root, events=("start", "end")):
+    for event, _ in walk(root):
         depth += 1 if event == "start" else -1
         deepest = max(deepest, depth)
     return deepest
 
 
-def _prepare(root: Any) -> list[Element]:
+def _prepare(root: Node) -> list[Element]:
     """Mend the tree in place; returns the tables and preformatted texts taken out of it, which marks in the tree stand for."""
     hiding = {selector for style in root.iter("style") for selector in _hiding_selectors(style.text or "")}
-    for node in list(root.iter(etree.Element)):
+    for node in elements(root):
         if not isinstance(node.tag, str) or node.getparent() is None:
             continue
         if node.tag in _UNSEEN or node.tag == "head":
@@ -135,7 +130,7 @@ def _prepare(root: Any) -> list[Element]:
             node.tail = _BREAK + (node.tail or "")
             node.drop_tag()
     _number_lists(root)
-    for node in root.iter(etree.Element):
+    for node in elements(root):
         node.text, node.tail = _padded(node.text), _padded(node.tail)
     kept: list[Element] = []
     for node in list(root.iter("table", "pre")):
@@ -163,26 +158,26 @@ def _hiding_selectors(css: str) -> Iterator[str]:
             yield from (one.strip() for one in selectors.split(",") if _SIMPLE_SELECTOR.fullmatch(one.strip()))
 
 
-def _is_hidden(node: Any, hiding: set[str]) -> bool:
+def _is_hidden(node: Node, hiding: set[str]) -> bool:
     if node.get("hidden") is not None or _HIDING.search(node.get("style") or ""):
         return node.tag not in ("html", "body")
     names = {f".{name}" for name in (node.get("class") or "").split()} | {f"#{node.get('id')}"}
     return not hiding.isdisjoint(names)
 
 
-def _number_lists(root: Any) -> None:
+def _number_lists(root: Node) -> None:
     for listing in root.iter("ol"):
         start = listing.get("start") or "1"
         number = int(start) if re.fullmatch(r"-?\d{1,6}", start) else 1
         for item in listing.iterchildren("li"):
             child = next(iter(item), None)
             wrapped = child is not None and child.tag in ("p", "div") and not (item.text or "").strip()
-            first = child if wrapped else item
+            first: Node = child if wrapped else item
             first.text = f"{number}. " + (first.text or "").lstrip()
             number += 1
 
 
-def _table(node: Any) -> Element | None:
+def _table(node: Node) -> Element | None:
     rows: list[list[str]] = []
     spans: dict[int, tuple[int, str]] = {}  # column -> rows still covered by a cell above, and its text
     headers = 0
@@ -226,7 +221,7 @@ def _fill_spans(cells: list[str], spans: dict[int, tuple[int, str]]) -> None:
         cells.append(text)
 
 
-def _span(cell: Any, name: str) -> int:
+def _span(cell: Node, name: str) -> int:
     value = cell.get(name) or "1"
     return min(int(value), 100) if re.fullmatch(r"\d{1,6}", value) and int(value) > 0 else 1
 
@@ -234,9 +229,9 @@ def _span(cell: Any, name: str) -> int:
 _BLOCKS = ("p", "div", "li", "tr", "td", "th", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
-def _cell_text(cell: Any) -> str:
+def _cell_text(cell: Node) -> str:
     parts: list[str] = []
-    for event, node in etree.iterwalk(cell, events=("start", "end")):
+    for event, node in walk(cell):
         if event == "start":
             parts += [" " if node.tag in _BLOCKS else "", node.text or ""]
         elif node is not cell:
@@ -244,7 +239,7 @@ def _cell_text(cell: Any) -> str:
     return "".join(parts).replace(_BREAK, " ").replace(_HIDDEN, "").replace(_PAD, "")
 
 
-def _preformatted(node: Any) -> Element | None:
+def _preformatted(node: Node) -> Element | None:
     text = node.text_content().replace(_BREAK, "\n").replace(_HIDDEN, "").replace(_PAD, "")
     if not text.strip():
         return None
@@ -253,19 +248,19 @@ def _preformatted(node: Any) -> Element | None:
 
 
 def _elements(found: list[Found], kept: list[Element]) -> list[Element]:
-    elements: list[Element] = []
+    shown: list[Element] = []
     hidden = False  # something was taken out since the last element
     for one in found:
         hidden = hidden or _HIDDEN in one.text
         for piece in _pieces(one, one.text.replace(_HIDDEN, "").replace(_PAD, ""), kept):
             if not piece.text.strip():
                 continue
-            in_list = piece.kind == "list_item" and bool(elements) and elements[-1].kind == "list_item"
-            elements.append(replace(piece, tight=piece.tight or in_list, flags=_HIDDEN_FLAG if hidden else ()))
+            in_list = piece.kind == "list_item" and bool(shown) and shown[-1].kind == "list_item"
+            shown.append(replace(piece, tight=piece.tight or in_list, flags=_HIDDEN_FLAG if hidden else ()))
             hidden = False
-    if hidden and elements:
-        elements[-1] = replace(elements[-1], flags=_HIDDEN_FLAG)
-    return elements
+    if hidden and shown:
+        shown[-1] = replace(shown[-1], flags=_HIDDEN_FLAG)
+    return shown
 
 
 def _pieces(one: Found, text: str, kept: list[Element]) -> Iterator[Element]:

@@ -2,7 +2,7 @@
 
 import email.policy
 from collections.abc import Callable, Iterator
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 
 from msgspec.structs import replace
@@ -20,10 +20,8 @@ ReadAttachment = Callable[[File], Parsed]
 
 
 def read_with(file: File, read_attachment: ReadAttachment) -> Parsed:
-    """`read_attachment`: for the documents inside; what it can't read is only named. Raises: encrypted, corrupt."""
-    message = BytesParser(policy=email.policy.default).parsebytes(file.data)
-    if not isinstance(message, EmailMessage):
-        raise DocumentError("corrupt", "The message can't be read.")
+    """`read_attachment`: for the documents inside; what it can't read is only named. Raises: encrypted."""
+    message = BytesParser(EmailMessage, policy=email.policy.default).parsebytes(file.data)
     if message.get_content_type() == "multipart/encrypted" or message.get_content_type() == "application/pkcs7-mime":
         raise DocumentError("encrypted", "The message is encrypted. Save it decrypted.")
     headers = "\n".join(f"{name}: {_header(message, name)}" for name in _SHOWN_HEADERS if _header(message, name))
@@ -53,12 +51,12 @@ def _body(message: EmailMessage) -> tuple[Element, ...]:
         return ()
 
 
-def _text(part: EmailMessage) -> str:
+def _text(part: MIMEPart) -> str:
     data = part.get_payload(decode=True)
     return readable(decode(data, declared=part.get_content_charset())[0]) if isinstance(data, bytes) and data else ""
 
 
-def _attachment(part: EmailMessage, read_attachment: ReadAttachment) -> Iterator[Element]:
+def _attachment(part: MIMEPart, read_attachment: ReadAttachment) -> Iterator[Element]:
     name = part.get_filename() or part.get_content_type()
     yield Element(kind="heading", text=name, level=1)
     data = part.get_payload(decode=True)

@@ -5,7 +5,8 @@ unstructured renders these too, but not the Chinese kinds. Source: ECMA-376 part
 
 import re
 from collections.abc import Callable
-from typing import Any
+
+from worker.parsers.markup import Node
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MAX_LEVEL = 8
@@ -29,7 +30,7 @@ _ROMAN = (
 )
 
 
-def value_of(node: Any, tag: str) -> str | None:
+def value_of(node: Node, tag: str) -> str | None:
     """The `w:val` of a child such as w:numId."""
     child = node.find(f"{W}{tag}") if node is not None else None
     return None if child is None else child.get(f"{W}val")
@@ -38,21 +39,21 @@ def value_of(node: Any, tag: str) -> str | None:
 class Numbering:
     """Keeps the counters; `label` must be asked once per numbered paragraph, in document order."""
 
-    def __init__(self, part: Any | None) -> None:
+    def __init__(self, part: Node | None) -> None:
         """`part`: the root of numbering.xml, if the document has one."""
         self._abstract_of: dict[str, str] = {}
-        self._levels: dict[tuple[str, int], Any] = {}
+        self._levels: dict[tuple[str, int], Node] = {}
         self._starts: dict[tuple[str, int], int] = {}
         self._counters: dict[str, list[int | None]] = {}
         self._restarted: set[tuple[str, int]] = set()
         if part is not None:
             self._read(part)
 
-    def _read(self, part: Any) -> None:
+    def _read(self, part: Node) -> None:
         abstracts = {node.get(f"{W}abstractNumId"): node for node in part.iterchildren(f"{W}abstractNum")}
         for number in part.iterchildren(f"{W}num"):
             number_id, abstract_id = number.get(f"{W}numId"), value_of(number, "abstractNumId")
-            if number_id is None or abstract_id not in abstracts:
+            if number_id is None or abstract_id is None or abstract_id not in abstracts:
                 continue
             self._abstract_of[number_id] = abstract_id
             for level in abstracts[abstract_id].iterchildren(f"{W}lvl"):
@@ -85,7 +86,7 @@ class Numbering:
             return ""
         return self._rendered(number_id, at, level, counters)
 
-    def _rendered(self, number_id: str, at: int, level: Any, counters: list[int | None]) -> str:
+    def _rendered(self, number_id: str, at: int, level: Node, counters: list[int | None]) -> str:
         def number(found: re.Match[str]) -> str:
             of = int(found[1]) - 1
             if of > at:

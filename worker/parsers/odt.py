@@ -1,15 +1,15 @@
 """OpenDocument text, from its own XML: unstructured needs pandoc for it, which we may not ship (GPL)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
 from worker.parsers.archive import Archive
 from worker.parsers.headings import numbered_headings
+from worker.parsers.markup import Node
 from worker.parsers.source import File
 from worker.parsers.tables import table
-from worker.parsers.types import Element, Parsed
+from worker.parsers.types import Element, ElementKind, Parsed
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -33,7 +33,7 @@ def read(file: File) -> Parsed:
     )
 
 
-def _parents(content: Any) -> dict[str, str]:
+def _parents(content: Node) -> dict[str, str]:
     """Automatic styles and the named ones they vary."""
     style = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
     return {
@@ -45,11 +45,11 @@ def _parents(content: Any) -> dict[str, str]:
 class _Reader:
     def __init__(self, parents: dict[str, str]) -> None:
         self._parents = parents
-        self._notes: list[tuple[str, Any]] = []
+        self._notes: list[tuple[str, Node]] = []
         self._note_number = 0
-        self._frames: list[Any] = []
+        self._frames: list[Node] = []
 
-    def blocks(self, parent: Any, *, depth: int) -> Iterator[Element]:
+    def blocks(self, parent: Node, *, depth: int) -> Iterator[Element]:
         for node in parent:
             match node.tag:
                 case tag if tag == f"{_TEXT}h":
@@ -69,7 +69,7 @@ class _Reader:
                     yield from self.blocks(node, depth=depth)
 
     def _block(
-        self, node: Any, kind: Any, *, level: int = 0, indent: str = "", tight: bool = False
+        self, node: Node, kind: ElementKind, *, level: int = 0, indent: str = "", tight: bool = False
     ) -> Iterator[Element]:
         text = "".join(self._inline(node)).strip()
         if text:
@@ -82,7 +82,7 @@ class _Reader:
         for frame in frames:
             yield from self.blocks(frame, depth=0)
 
-    def _list(self, node: Any, depth: int) -> Iterator[Element]:
+    def _list(self, node: Node, depth: int) -> Iterator[Element]:
         first = depth == 0
         for item in node:
             for child in item:
@@ -96,7 +96,7 @@ class _Reader:
                         yield from self._block(child, "list_item", indent="  " * depth + "- ", tight=not first)
                     first = False
 
-    def _table(self, node: Any) -> Iterator[Element]:
+    def _table(self, node: Node) -> Iterator[Element]:
         rows: list[list[str]] = []
         headers = 0
         for row in node.iter(f"{_TABLE}table-row"):
@@ -115,11 +115,11 @@ class _Reader:
         if element is not None:
             yield element
 
-    def _cell(self, cell: Any) -> str:
+    def _cell(self, cell: Node) -> str:
         paragraphs = cell.iter(f"{_TEXT}p", f"{_TEXT}h")
         return " ".join(text for node in paragraphs if (text := "".join(self._inline(node)).strip()))
 
-    def _inline(self, node: Any) -> Iterator[str]:
+    def _inline(self, node: Node) -> Iterator[str]:
         yield _collapsed(node.text)
         for child in node:
             match child.tag:
@@ -140,7 +140,7 @@ class _Reader:
                     yield from self._inline(child)
             yield _collapsed(child.tail)
 
-    def _note(self, node: Any) -> str:
+    def _note(self, node: Node) -> str:
         self._note_number += 1
         mark = f"[{self._note_number}]"
         body = node.find(f"{_TEXT}note-body")

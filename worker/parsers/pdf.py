@@ -4,9 +4,10 @@ unstructured's partition_pdf needs unstructured_inference and then gave no eleme
 """
 
 import re
+from typing import Any, cast
 
 import pypdfium2 as pdfium
-import pypdfium2.raw as raw
+import pypdfium2.raw as untyped_raw
 from msgspec.structs import replace
 
 from shared.errors import DocumentError
@@ -17,6 +18,7 @@ from worker.parsers.source import File
 from worker.parsers.types import Element, Parsed
 
 MAX_PAGES = 20_000
+raw = cast("Any", untyped_raw)
 _NOT_A_TITLE = re.compile(
     r"(?:untitled|无标题|未命名|microsoft\s+\w+\s+-.*|.*\.(?:docx?|dvi|tex|indd|qxd|rtf|pptx?|xlsx?|pdf|cdr|ai|wpd)|slide \d+|.{0,2})",
     re.IGNORECASE,
@@ -47,7 +49,7 @@ def read(file: File) -> Parsed:
     )
 
 
-def _open(data: bytes) -> pdfium.PdfDocument:
+def _open(data: bytes) -> Any:
     try:
         return pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
@@ -56,7 +58,7 @@ def _open(data: bytes) -> pdfium.PdfDocument:
         raise DocumentError("corrupt", "The PDF is damaged or incomplete.") from error
 
 
-def _page(document: pdfium.PdfDocument, index: int) -> PageLines:
+def _page(document: Any, index: int) -> PageLines:
     try:
         page = document[index]
     except pdfium.PdfiumError:  # one broken page of many: the others can still be read
@@ -67,7 +69,7 @@ def _page(document: pdfium.PdfDocument, index: int) -> PageLines:
         page.close()
 
 
-def _outline(document: pdfium.PdfDocument) -> list[OutlineEntry]:
+def _outline(document: Any) -> list[OutlineEntry]:
     entries: list[OutlineEntry] = []
     for mark in document.get_toc(max_depth=12):
         destination = mark.get_dest()

@@ -15,10 +15,12 @@ from worker.parsers.tables import SEPARATOR
 from worker.parsers.types import Element
 
 _EDGE_LINES = 3  # from the top and the bottom of a page that may be running heads
+_MARGIN_TOP = 0.86  # of the page's height
 _LARGER = 1.15  # times the body's size: a heading
 _TITLE_LARGER = 1.3
 _HEADING_CHARS = 120
 _MAX_SIZES = 4  # levels by size
+_HEADING_RANKS = frozenset({2, 3, 4, 9, 10, 11})  # parts, chapters, 1.1 and deeper: hardly ever the numbers of a list
 _MOST_HEADINGS = 0.3  # of all lines: more than that and the size means something else
 _ENDS_LIKE_PROSE = re.compile(r"[。；;，,、！!：:]$|(?<!\d)\.$")
 _MARKER = re.compile(r"(?:[•·●○■□▪◦–—*-]|\(?\w{1,3}[.)）、])")
@@ -51,22 +53,20 @@ def elements_of(pages: Sequence[PageLines], outline: Sequence[OutlineEntry]) -> 
 
 
 def _without_running_heads(pages: Sequence[PageLines]) -> list[Line]:
-    """Lines that come again at the edge of many pages stay only where they stand first; bare page numbers go."""
-    edges: list[set[int]] = []
-    seen: Counter[str] = Counter()
-    for page in pages:
-        order = sorted(range(len(page.lines)), key=lambda at: -page.lines[at].y)
-        edge = set(order[:_EDGE_LINES]) | set(order[-_EDGE_LINES:])
-        edges.append(edge)
-        seen.update({_recurring(page.lines[at].text) for at in edge})
+    """Lines that come again in the margin of many pages stay only where they stand first; bare page numbers go."""
+    margins = [_margin_lines(page) for page in pages]
+    seen = Counter(
+        key
+        for page, margin in zip(pages, margins, strict=True)
+        for key in {_recurring(page.lines[at]) for at in margin}
+    )
     enough = max(2, round(len(pages) * 0.3))
     kept: list[Line] = []
     met: set[str] = set()
-    for page, edge in zip(pages, edges, strict=True):
+    for page, margin in zip(pages, margins, strict=True):
         for at, line in enumerate(page.lines):
-            key = _recurring(line.text)
-            in_margin = line.y > 0.88 * page.height or line.y < 0.12 * page.height
-            if at in edge and seen[key] >= enough and (in_margin or len(pages) > 2):
+            key = _recurring(line)
+            if at in margin and seen[key] >= enough:
                 if key in met or _PAGE_NUMBER.fullmatch(line.text):
                     continue
                 met.add(key)
@@ -74,8 +74,24 @@ def _without_running_heads(pages: Sequence[PageLines]) -> list[Line]:
     return kept
 
 
-def _recurring(text: str) -> str:
-    return re.sub(r"\d+", "#", _folded(text))
+def _margin_lines(page: PageLines) -> set[int]:
+    """The outermost lines, as far as a gap divides them from the body."""
+    margin: set[int] = set()
+    for sign in (1, -1):  # from the top, from the bottom
+        order = sorted(range(len(page.lines)), key=lambda at: -sign * page.lines[at].y)[: _EDGE_LINES + 1]
+        if order and _PAGE_NUMBER.fullmatch(page.lines[order[0]].text):
+            margin.add(order[0])
+        for count, (at, inner) in enumerate(pairwise(order), 1):
+            line = page.lines[at]
+            if not (line.y > _MARGIN_TOP * page.height if sign == 1 else line.y < (1 - _MARGIN_TOP) * page.height):
+                break
+            if abs(line.y - page.lines[inner].y) > 1.8 * line.size:
+                margin.update(order[:count])
+    return margin
+
+
+def _recurring(line: Line) -> str:
+    return re.sub(r"\d+", "#", _folded(line.text))
 
 
 def _folded(text: str) -> str:
@@ -125,10 +141,11 @@ def _locate(lines: Sequence[Line], candidates: Sequence[int], entry: OutlineEntr
                 return at, more + 1
             if not wanted.startswith(joined):
                 break
-    if entry.y is None:
+    y = entry.y
+    if y is None:
         return None
-    near = [at for at in candidates if -0.3 * lines[at].size < entry.y - lines[at].y < 3 * lines[at].size]
-    best = min(near, key=lambda at: abs(entry.y - lines[at].y - lines[at].size), default=None)  # pyright: ignore[reportOptionalOperand]
+    near = [at for at in candidates if -0.3 * lines[at].size < y - lines[at].y < 3 * lines[at].size]
+    best = min(near, key=lambda at: abs(y - lines[at].y - lines[at].size), default=None)
     return (best, 1) if best is not None and _may_head(lines[best]) else None
 
 
@@ -194,7 +211,7 @@ def _from_sizes(lines: Sequence[Line]) -> dict[int, _Head]:
     for at, line in enumerate(lines):
         rank = rank_of(line.text) if at not in inside and _may_head(line) and not line.cells else None
         bold = normal > 0 and line.weight >= 1.25 * normal
-        if rank is not None and (bold or rank in (2, 3, 4)) and not _is_list_like(lines, at, rank):
+        if rank is not None and (bold or rank in _HEADING_RANKS) and not _is_list_like(lines, at, rank):
             heads[at] = _Head(level=10 + rank)
     return heads
 
@@ -276,12 +293,16 @@ class _Builder:
         if last.y - line.y > 1.35 * self._leading[last.page]:
             return True
         edge = self._right_edges[last.page, round(last.left / 20)]
-        width = edge - last.left
-        if _WIDE.search(last.text[-1:]) and last.right < edge - 2.5 * last.size:
-            return True
-        if ended and last.right < edge - 0.12 * width:
+        if _WIDE.match(last.text[-1]) and _WIDE.match(
+            line.text
+        ):  # Chinese fills its lines to the last character but one
+            short = last.right < max(edge - 2.5 * last.size, line.right - 1.2 * last.size)
+            return short or (line.left - last.left > 0.8 * last.size and LIST_ITEM.match(last.text) is None)
+        if ended and last.right < edge - 0.12 * (edge - last.left):
             return True
         indent = line.left - last.left
+        if LIST_ITEM.match(paragraph[0].text) and line.left < paragraph[0].left - 0.5 * last.size:
+            return True
         hanging = len(paragraph) == 1 and (LIST_ITEM.match(last.text) is not None or not ended)
         return 0.8 * last.size < indent < 6 * last.size and not hanging
 

@@ -4,15 +4,17 @@ import ctypes
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any, cast
 
-import pypdfium2 as pdfium
-import pypdfium2.raw as raw
+import pypdfium2.raw as untyped_raw
 from msgspec import Struct
 
 from worker.parsers.clean import clean
 
+raw = cast("Any", untyped_raw)
+
 _CELL_GAP = 1.5  # font sizes of blank between two words that no sentence has
-_WORD_GAP = 0.25
+_WORD_GAP = 0.15
 _TURNED = 0.2  # radians
 _LINE_END_HYPHEN = 2  # how pdfium gives the hyphen that divides a word
 _TINY = 2.0  # points; nobody reads smaller
@@ -41,7 +43,8 @@ class PageLines(Struct, frozen=True, kw_only=True):
     has_pictures: bool
 
 
-def lines_of(page: pdfium.PdfPage, number: int) -> PageLines:
+def lines_of(page: Any, number: int) -> PageLines:
+    """`page`: a PdfPage of pypdfium2, which carries few types."""
     page.set_rotation(0)  # pdfium's reading order goes wrong when the page is shown turned
     textpage = page.get_textpage()
     try:
@@ -54,19 +57,19 @@ def lines_of(page: pdfium.PdfPage, number: int) -> PageLines:
 
 
 class _Reader:
-    def __init__(self, textpage: pdfium.PdfTextPage, number: int) -> None:
+    def __init__(self, textpage: Any, number: int) -> None:
         self._raw = textpage.raw
         self._page = number
         count = textpage.count_chars()
-        self._codes = [raw.FPDFText_GetUnicode(self._raw, index) for index in range(count)]
+        self._codes: list[int] = [raw.FPDFText_GetUnicode(self._raw, index) for index in range(count)]
         self._spans = list(self._line_spans())
 
     def _line_spans(self) -> Iterator[tuple[int, int]]:
         """Without the blanks around."""
         start = 0
         for index, code in enumerate([*self._codes, 10]):
-            if code in (10, 13):
-                first, last = start, index
+            if code in (10, 13, _LINE_END_HYPHEN):
+                first, last = start, index + (code == _LINE_END_HYPHEN)
                 while first < last and self._is_blank(first):
                     first += 1
                 while last > first and self._is_blank(last - 1):
@@ -77,6 +80,9 @@ class _Reader:
 
     def _is_blank(self, index: int) -> bool:
         return self._codes[index] in (0, 9, 32, 0xA0, 0x3000)
+
+    def _is_drawn(self, index: int) -> bool:
+        return self._codes[index] not in (0, 10, 13) and raw.FPDFText_IsGenerated(self._raw, index) == 0
 
     def is_turned(self) -> bool:
         turned = sum(last - first for first, last in self._spans if abs(self._angle(first)) > _TURNED)
@@ -119,11 +125,7 @@ class _Reader:
     def turned_lines(self) -> Iterator[Line]:
         """Pages set sideways: pdfium's order is of no use there, so lines are put together from the characters' places."""
         angle = Counter(round(self._angle(first) / (math.pi / 2)) % 4 for first, _ in self._spans).most_common(1)[0][0]
-        glyphs = [
-            self._glyph(index, angle)
-            for index in range(len(self._codes))
-            if not self._is_blank(index) and self._codes[index] not in (10, 13)
-        ]
+        glyphs = [self._glyph(index, angle) for index in range(len(self._codes)) if self._is_drawn(index)]
         glyphs.sort(key=lambda glyph: -glyph.y)
         row: list[_Glyph] = []
         for glyph in glyphs:
@@ -138,13 +140,18 @@ class _Reader:
         row.sort(key=lambda glyph: glyph.left)
         size = max(glyph.size for glyph in row)
         cells = [""]
-        for before, glyph in zip([None, *row], row, strict=False):
-            gap = glyph.left - before.right if before is not None else 0.0
-            if gap > _CELL_GAP * size:
+        right = row[0].left
+        for glyph in row:
+            if not glyph.text.strip():
+                cells[-1] += " "
+                continue
+            if glyph.left - right > _CELL_GAP * size:
                 cells.append("")
-            elif gap > _WORD_GAP * size:
+            elif glyph.left - right > _WORD_GAP * size:
                 cells[-1] += " "
             cells[-1] += glyph.text
+            right = glyph.right
+        cells = [" ".join(cell.split()) for cell in cells]
         return Line(
             text=" ".join(cells),
             page=self._page,

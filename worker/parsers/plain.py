@@ -12,7 +12,8 @@ from worker.parsers.types import Element, Parsed
 
 ENDS_SENTENCE = re.compile(r"[。！？!?.…：:；;”」』\"')）\]】]$")
 LIST_ITEM = re.compile(
-    r"\s*(?:[-*•·●○■□◆▪–—]\s|(?:\(?\d{1,3}[.)、）]|[（(][一二三四五六七八九十\d]{1,3}[)）]|[①-⑳]|[a-zA-Z][.)])\s*\S)"
+    r"\s*(?:[-*•·●○■□◆▪–—]\s"
+    r"|(?:\(?\d{1,3}(?:[)、）]|\.(?!\d))|[（(][一二三四五六七八九十\d]{1,3}[)）]|[①-⑳]|[a-zA-Z][.)](?=\s))\s*\S)"
 )
 _UNWRAPPED_COLUMNS = 100  # no one wraps wider; a longer line is a paragraph of its own
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from zipfile import BadZipFile
 
-from lxml import etree
 from msgspec.structs import replace
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
@@ -14,6 +13,7 @@ from pptx.exc import PackageNotFoundError
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.archive import Archive
+from worker.parsers.markup import MarkupError
 from worker.parsers.source import File
 from worker.parsers.tables import table
 from worker.parsers.types import Element, Parsed
@@ -21,6 +21,7 @@ from worker.parsers.types import Element, Parsed
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _ROW_POINTS = 12700 * 20  # shapes whose tops differ by less stand side by side
 _FOOTERS = frozenset({PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE})
+_CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _LINE_BREAK = "\x0b"  # how python-pptx gives a line break inside a paragraph
 
 
@@ -29,7 +30,7 @@ def read(file: File) -> Parsed:
     try:
         presentation: Any = Presentation(io.BytesIO(file.data))
         slides = list(presentation.slides)
-    except (KeyError, ValueError, BadZipFile, etree.XMLSyntaxError, PackageNotFoundError) as error:
+    except (KeyError, ValueError, BadZipFile, MarkupError, PackageNotFoundError) as error:
         raise DocumentError("corrupt", "The presentation is damaged or incomplete.") from error
     elements: list[Element] = []
     hidden = False
@@ -90,17 +91,16 @@ def _text(frame: Any, number: int) -> Iterator[Element]:
 def _chart(chart: Any, number: int) -> Iterator[Element]:
     if chart.has_title and chart.chart_title.has_text_frame:
         yield from _text(chart.chart_title.text_frame, number)
-    for plot in chart.plots:
-        series = list(plot.series)
-        head = ["", *(one.name for one in series)]
-        rows = [
-            [str(category), *(_number(one.values, at) for one in series)] for at, category in enumerate(plot.categories)
-        ]
-        element = table([head, *rows], header_rows=1, page=number)
-        if element is not None:
-            yield element
+    series = list(chart._chartSpace.iter(f"{_CHART}ser"))  # pyright: ignore[reportPrivateUsage] - `plots` refuses 3-D charts
+    categories = max((_points(one, "cat") for one in series), key=len, default=list[str]())
+    values = [_points(one, "val") for one in series]
+    head = ["", *(" ".join(_points(one, "tx")) for one in series)]
+    rows = [[name, *(of[at] if at < len(of) else "" for of in values)] for at, name in enumerate(categories)]
+    element = table([head, *rows], header_rows=1, page=number)
+    if element is not None:
+        yield element
 
 
-def _number(values: Any, at: int) -> str:
-    value = values[at] if at < len(values) else None
-    return "" if value is None else f"{value:.15g}"
+def _points(series: Any, part: str) -> list[str]:
+    found = series.find(f"{_CHART}{part}")
+    return [node.text or "" for node in found.iter(f"{_CHART}v")] if found is not None else []

@@ -3,6 +3,7 @@
 Source: Rich Text Format Specification 1.9.1. Text, paragraphs, tables, outline levels and hidden text; no layout.
 """
 
+import copy
 import re
 from collections.abc import Iterator
 
@@ -60,6 +61,7 @@ _HIDDEN_FLAG: tuple[BlockFlag, ...] = ("hidden_text_removed",)
 class _State(Struct):
     silent: bool = False
     hidden: bool = False
+    capitals: bool = False
     skip: int = 1  # bytes that follow a \u and say the same for old readers
     font: int = 0
     destination: str = ""
@@ -100,7 +102,7 @@ class _Reader:
                 self._symbol(symbol)
             elif brace == b"{":
                 self._flush()
-                self._stack.append(_copy(self._state))
+                self._stack.append(copy.copy(self._state))
             elif brace == b"}":
                 self._flush()
                 self._state = self._stack.pop() if self._stack else _State()
@@ -133,7 +135,9 @@ class _Reader:
             case "outlinelevel" if number is not None:
                 self._level = number + 2 if number < 9 else 0
             case "plain":
-                self._state.hidden = False
+                self._state.hidden = self._state.capitals = False
+            case "caps":
+                self._state.capitals = number != 0
             case "v":
                 self._state.hidden = number != 0
             case "uc":
@@ -193,7 +197,7 @@ class _Reader:
         elif self._state.hidden:
             self._hidden = self._hidden or bool(text.strip())
         else:
-            self._text.append(text)
+            self._text.append(text.upper() if self._state.capitals else text)
 
     def _paragraph(self) -> Iterator[Element]:
         text = "".join(self._text).replace("\v", "\n").strip()
@@ -217,12 +221,6 @@ class _Reader:
         element = table(rows, header_rows=1 if named else 0) if rows else None
         if element is not None:
             yield element
-
-
-def _copy(state: _State) -> _State:
-    return _State(
-        silent=state.silent, hidden=state.hidden, skip=state.skip, font=state.font, destination=state.destination
-    )
 
 
 def _decoded(data: bytes, codepage: str) -> str:

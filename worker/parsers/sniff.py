@@ -11,6 +11,7 @@ Format = Literal[
     "text", "markdown", "html", "pdf", "docx", "pptx", "xlsx", "csv", "epub", "eml", "rtf", "odt", "json", "xml", "code"
 ]
 
+_OFFICE: dict[str, Format] = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BINARY: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG", "a picture (PNG)"),
@@ -153,7 +154,7 @@ def _in_zip(archive: Archive) -> Format:
             case other:
                 raise DocumentError("unsupported", f"Documents of the kind {other[:80]!r} can't be read.")
     if "[Content_Types].xml" in names:
-        for folder, kind in (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx")):
+        for folder, kind in _OFFICE.items():
             if any(name.startswith(folder) for name in names):
                 if kind == "xlsx" and "xl/workbook.bin" in names:
                     raise DocumentError("unsupported", "This is a binary Excel workbook (.xlsb): save it as .xlsx.")

@@ -7,13 +7,13 @@ from typing import Any
 from zipfile import BadZipFile
 
 import openpyxl
-from lxml import etree
 from msgspec.structs import replace
 from openpyxl.utils.exceptions import InvalidFileException
 
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.archive import Archive
+from worker.parsers.markup import MarkupError
 from worker.parsers.sheets import sheet_elements
 from worker.parsers.source import File
 from worker.parsers.types import Element, Parsed
@@ -66,7 +66,7 @@ def _open(data: bytes, *, values: bool) -> Any:
         BadZipFile,
         SyntaxError,
         InvalidFileException,
-        etree.XMLSyntaxError,
+        MarkupError,
     ) as error:
         raise DocumentError("corrupt", "The workbook is damaged or incomplete.") from error
 

@@ -2,11 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from lxml import etree
-
-from worker.parsers.archive import parse_xml
+from worker.parsers.markup import Node, local_name, parse_xml
 from worker.parsers.source import File
 from worker.parsers.types import Element, Parsed
 
@@ -22,12 +19,12 @@ def read(file: File) -> Parsed:
     return Parsed(title=title, media_type="application/xml", elements=elements, encoding=encoding)
 
 
-def _blocks(node: Any, *, depth: int) -> Iterator[Element]:
+def _blocks(node: Node, *, depth: int) -> Iterator[Element]:
     if not isinstance(node.tag, str):
         return
     children = [child for child in node if isinstance(child.tag, str)]
     own = (node.text or "").strip() or any((child.tail or "").strip() for child in children)
-    name = etree.QName(node).localname.lower()
+    name = local_name(node)
     if own or not children:
         text = " ".join("".join(node.itertext()).split())
         if not text:
@@ -36,8 +33,6 @@ def _blocks(node: Any, *, depth: int) -> Iterator[Element]:
             Element(kind="heading", text=text, level=depth) if name in _TITLES else Element(kind="paragraph", text=text)
         )
         return
-    titled = any(etree.QName(child).localname.lower() in _TITLES for child in children)
+    titled = any(local_name(child) in _TITLES for child in children)
     for child in children:
-        yield from _blocks(
-            child, depth=depth + 1 if titled and etree.QName(child).localname.lower() not in _TITLES else depth
-        )
+        yield from _blocks(child, depth=depth + 1 if titled and local_name(child) not in _TITLES else depth)
