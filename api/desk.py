@@ -73,7 +73,8 @@ class Running:
         self.tool_calls = 0
         self.failed: RunFailed | None = None  # how it failed, if it did
         self._events: asyncio.Queue[RunEvent | None] = asyncio.Queue()
-        self._begun = asyncio.Event()
+        self._started = False  # an event was told
+        self._begun = asyncio.Event()  # started, or over before it could
         self._over = asyncio.Event()
         self._record: RunRecord | None = None
         self._fault: CiteboundError | RunCrashed | None = None
@@ -110,6 +111,7 @@ class Running:
             self.tool_calls += 1
         elif isinstance(event, RunFailed):
             self.failed = event
+        self._started = True
         self._events.put_nowait(event)
         self._begun.set()
 
@@ -120,14 +122,14 @@ class Running:
     async def begun(self) -> None:
         """Wait for the first event. Raises: what kept the run from beginning."""
         await self._begun.wait()
-        if self._fault is not None:
+        if self._fault is not None and not self._started:
             raise self._fault
 
     async def _work(self, work: Awaitable[RunRecord]) -> None:
         try:
             self._record = await work
         except CiteboundError as error:
-            if self._begun.is_set():
+            if self._started:
                 self._crashed(error)
             else:
                 self._fault = error
@@ -142,6 +144,8 @@ class Running:
         error_id = uuid4().hex[:12]
         _log.error("run %s crashed, error_id %s", self.run_id, error_id, exc_info=error)
         self._fault = RunCrashed(error_id)
+        if not self._started:
+            return
         self.emit(
             RunFailed(
                 run_id=self.run_id,

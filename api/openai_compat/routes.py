@@ -4,7 +4,9 @@ from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
 from litestar import Request, Response, Router, get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, HeaderParameter, JSONBody
 from litestar.response import Stream
 
 from api.desk import Ask, record_unless_gone
@@ -16,7 +18,6 @@ from api.openai_compat.shapes import (
     ChatBody,
     Choice,
     Completion,
-    ErrorBody,
     Extra,
     Model,
     Models,
@@ -32,7 +33,7 @@ from shared.types.events import RunFailed
 from shared.types.runs import Usage
 
 AnyRequest = Request[Any, Any, Any]
-Reply = Response[Completion] | Response[ErrorBody] | Stream
+Reply = Response[Any]  # with a union the framework would send a stream under the other's media type
 
 
 @get("/models", sync_to_thread=False)
@@ -41,17 +42,21 @@ def list_models() -> Models:
 
 
 @get("/models/{model:str}", sync_to_thread=False)
-def get_model(model: str) -> Model:
+def get_model(model: FromPath[str]) -> Model:
     _check_model(model)
     return Model(id=MODEL)
 
 
-@post("/chat/completions", status_code=200)
+@post(
+    "/chat/completions",
+    status_code=200,
+    responses={200: ResponseSpec(data_container=Completion, description="the completion, or chunks")},
+)
 async def chat_completions(
     request: AnyRequest,
-    parts: Parts,
-    data: ChatBody,
-    client_task: Annotated[str | None, Parameter(header=HEADER)] = None,
+    parts: NamedDependency[Parts],
+    data: JSONBody[ChatBody],
+    client_task: Annotated[str | None, HeaderParameter(name=HEADER)] = None,
 ) -> Reply:
     """Answer the last user message from the active snapshot; the messages before it are the conversation so far."""
     _check_model(data.model)

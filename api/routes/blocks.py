@@ -1,21 +1,25 @@
 """A block: as data, and as a page for whoever follows a citation in a browser."""
 
+from typing import Any
+
 from litestar import Response, Router, get
+from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, FromQuery
 
 from api.parts import Parts
 from api.retrieval.blocks import BlockView
 from api.routes.access import AnyRequest, access_of
 from api.routes.block_page import CONTENT_SECURITY_POLICY, render
 from api.routes.languages import language_of
-from shared.errors import NoSnapshot, NotFound
 
 
-@get("/{block_id:str}")
+@get("/{block_id:str}", responses={200: ResponseSpec(data_container=BlockView, description="the block, or its page")})
 async def get_block(
-    request: AnyRequest, parts: Parts, block_id: str, lang: str | None = None
-) -> Response[BlockView] | Response[str]:
+    request: AnyRequest, parts: NamedDependency[Parts], block_id: FromPath[str], lang: FromQuery[str | None] = None
+) -> Response[Any]:
     """A block of any published snapshot with its neighbours; a page when the reader is a browser. Write the `#` of the id as %23."""
-    view = await _view(request, parts, block_id)
+    view = await parts.library.block(block_id, access_of(request))
     if request.accept.best_match(["application/json", "text/html"]) != "text/html":
         return Response(view)
     page = render(view, lang=language_of(lang, request.headers.get("accept-language", "")), url=_url)
@@ -28,14 +32,6 @@ async def get_block(
 
 
 blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"])
-
-
-async def _view(request: AnyRequest, parts: Parts, block_id: str) -> BlockView:
-    try:
-        async with await parts.library.pin(None, access_of(request)) as pinned:
-            return await pinned.block(block_id)
-    except NoSnapshot as error:
-        raise NotFound("There is no such block.", field="block_id", ids=[block_id]) from error
 
 
 def _url(block_id: str) -> str:

@@ -1,6 +1,8 @@
 """The documents of a snapshot, as far as the caller may see them."""
 
 from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
 
 from api.parts import Parts
 from api.routes.access import AnyRequest, access_of
@@ -10,7 +12,9 @@ from shared.types.snapshots import SnapshotDocument
 
 
 @get("/")
-async def list_documents(request: AnyRequest, parts: Parts, snapshot_id: str | None = None) -> list[SnapshotDocument]:
+async def list_documents(
+    request: AnyRequest, parts: NamedDependency[Parts], snapshot_id: FromQuery[str | None] = None
+) -> list[SnapshotDocument]:
     """Of the active snapshot, or of the one named; by source and title."""
     wanted = None if snapshot_id is None else SnapshotId(snapshot_id)
     async with await parts.library.pin(wanted, access_of(request)) as pinned:
@@ -19,7 +23,7 @@ async def list_documents(request: AnyRequest, parts: Parts, snapshot_id: str | N
 
 @get("/{doc_id:str}")
 async def get_document(
-    request: AnyRequest, parts: Parts, doc_id: str, snapshot_id: str | None = None
+    request: AnyRequest, parts: NamedDependency[Parts], doc_id: FromPath[str], snapshot_id: FromQuery[str | None] = None
 ) -> SnapshotDocument:
     wanted = None if snapshot_id is None else SnapshotId(snapshot_id)
     async with await parts.library.pin(wanted, access_of(request)) as pinned:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from litestar import Response, get
+from litestar.di import NamedDependency
 from msgspec import Struct
 
 from api.parts import Parts
@@ -37,7 +38,7 @@ async def healthz() -> dict[str, str]:
 
 
 @get("/readyz")
-async def readyz(parts: Parts) -> Response[Readiness]:
+async def readyz(parts: NamedDependency[Parts]) -> Response[Readiness]:
     """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed."""
     catalog, broker = await asyncio.gather(_checked(lambda: _read(parts)), _checked(parts.bell.check))
     embedder = (

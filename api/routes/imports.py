@@ -7,7 +7,8 @@ from typing import Annotated, Protocol
 
 import msgspec
 from litestar import Router, get, post
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 from msgspec import Struct
 from sqlite_utils import Database
@@ -44,7 +45,7 @@ _paths_body = msgspec.json.Decoder(PathsBody)
 
 
 @post("/", status_code=202, request_max_body_size=None)  # the size is bounded where the body is read
-async def create_import(request: AnyRequest, parts: Parts) -> Import:
+async def create_import(request: AnyRequest, parts: NamedDependency[Parts]) -> Import:
     """Accept files (multipart/form-data) or paths on this server (JSON); the worker does the rest.
 
     Multipart: any number of parts `files`, each with a relative file name; beside them fields of the JSON form: `mode`,
@@ -64,33 +65,35 @@ async def create_import(request: AnyRequest, parts: Parts) -> Import:
 
 
 @get("/", sync_to_thread=True)
-def list_imports(parts: Parts, limit: Annotated[int, Parameter(ge=1, le=1000)] = 50) -> list[Import]:
+def list_imports(
+    parts: NamedDependency[Parts], limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 50
+) -> list[Import]:
     """The newest first."""
     with parts.catalog.open() as db:
         return catalog_imports.list_imports(db, limit=limit, now_ms=parts.now_ms())
 
 
 @get("/{import_id:str}", sync_to_thread=True)
-def get_import(parts: Parts, import_id: str) -> Import:
+def get_import(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Import:
     return _get(parts, ImportId(import_id))
 
 
 @get("/{import_id:str}/trace", sync_to_thread=True)
-def get_trace(parts: Parts, import_id: str) -> Trace:
+def get_trace(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Trace:
     """The import's stages as spans."""
     _get(parts, ImportId(import_id))
     return parts.telemetry.store.import_trace(ImportId(import_id))
 
 
 @get("/{import_id:str}/events")
-async def watch_import(parts: Parts, import_id: str) -> Stream:
+async def watch_import(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Stream:
     """`progress` with the import whenever it changed, `finished` at its end."""
     first = await asyncio.to_thread(_get, parts, ImportId(import_id))
     return stream(_progress(parts, first))
 
 
 @post("/{import_id:str}/{verb:str}", status_code=200)
-async def act(parts: Parts, import_id: str, verb: str) -> Import:
+async def act(parts: NamedDependency[Parts], import_id: FromPath[str], verb: FromPath[str]) -> Import:
     """`pause`, `resume`, `cancel` or `retry`; the import as it is then."""
     move = _VERBS.get(verb)
     if move is None:

@@ -1,10 +1,11 @@
 """Ask, and look at what was asked."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from litestar import Router, get, post
-from litestar.params import Parameter
-from litestar.response import Stream
+from litestar import Response, Router, get, post
+from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta, Struct, structs
 
 from api.desk import Ask, record_unless_gone
@@ -49,12 +50,12 @@ class Cancelling(Struct, frozen=True, kw_only=True):
     state: str = "cancelling"
 
 
-@post("/", status_code=200)
-async def ask(request: AnyRequest, parts: Parts, data: AskBody) -> Answer | Stream:
+@post("/", status_code=200, responses={200: ResponseSpec(data_container=Answer, description="the answer, or events")})
+async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody[AskBody]) -> Response[Any]:
     """Answer a question. With `Accept: text/event-stream` the run's events as they happen, else the answer.
 
     Closing the connection cancels the run, in both forms.
-    """
+    """  # Response[Any]: with a union the framework would send a stream under the other's media type
     run = await parts.desk.begin(
         Ask(
             question=data.question,
@@ -67,36 +68,36 @@ async def ask(request: AnyRequest, parts: Parts, data: AskBody) -> Answer | Stre
     )
     if request.accept.best_match(["application/json", "text/event-stream"]) == "text/event-stream":
         return stream(run_events(run, heartbeat_s=parts.heartbeat_s))
-    return (await record_unless_gone(run, request.receive)).answer
+    return Response((await record_unless_gone(run, request.receive)).answer)
 
 
 @get("/", sync_to_thread=True)
 def list_runs(
-    request: AnyRequest, parts: Parts, limit: Annotated[int, Parameter(ge=1, le=1000)] = 50
+    request: AnyRequest, parts: NamedDependency[Parts], limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 50
 ) -> list[RunSummary]:
     """The newest first."""
     return parts.telemetry.list_runs(access_of(request), limit=limit)
 
 
 @get("/{run_id:str}", sync_to_thread=True)
-def get_run(request: AnyRequest, parts: Parts, run_id: str) -> Answer:
+def get_run(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Answer:
     return _record(parts, run_id, request).answer
 
 
 @get("/{run_id:str}/evidence", sync_to_thread=True)
-def get_evidence(request: AnyRequest, parts: Parts, run_id: str) -> Evidence:
+def get_evidence(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Evidence:
     record = _record(parts, run_id, request)
     return Evidence(run_id=record.answer.run_id, ledger=record.ledger)
 
 
 @get("/{run_id:str}/trace", sync_to_thread=True)
-def get_trace(request: AnyRequest, parts: Parts, run_id: str) -> Trace:
+def get_trace(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Trace:
     """The run's spans as a tree. `partial` says that something of it is missing."""
     return parts.telemetry.run_trace(RunId(run_id), access_of(request))
 
 
 @post("/{run_id:str}/cancel", status_code=202)
-async def cancel_run(request: AnyRequest, parts: Parts, run_id: str) -> Cancelling:
+async def cancel_run(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Cancelling:
     """Stop a run that is under way; whoever waits for it gets it as cancelled."""
     parts.desk.cancel(RunId(run_id), access_of(request))
     return Cancelling(run_id=RunId(run_id))

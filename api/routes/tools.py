@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 from litestar import Response, Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Struct, structs
 
 from api.parts import Parts
@@ -56,7 +58,11 @@ def list_tools() -> tuple[Descriptor, ...]:
 
 @post("/{name:str}", status_code=200)
 async def call_tool(
-    request: AnyRequest, parts: Parts, name: str, data: dict[str, Any], snapshot_id: str | None = None
+    request: AnyRequest,
+    parts: NamedDependency[Parts],
+    name: FromPath[str],
+    data: JSONBody[dict[str, Any]],
+    snapshot_id: FromQuery[str | None] = None,
 ) -> Response[ToolReply | ToolProblem]:
     """Call a tool with its arguments as the body, on the active snapshot or the one named in the query string."""
     if all(descriptor.name != name for descriptor in DESCRIPTORS):

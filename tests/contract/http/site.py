@@ -1,0 +1,200 @@
+"""A whole query process inside the test: real routes, catalog, library and telemetry; the agent, the bell and the clock are stand-ins."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import uvicorn
+from litestar import Litestar
+from litestar.testing import TestClient
+from msgspec import structs
+
+from api.agent.run import RunRequest
+from api.app import build_app
+from api.desk import RunAgent, RunDesk
+from api.parts import CatalogDoor, Parts
+from api.retrieval.library import Library, Pinned
+from shared.blobs import Blobs
+from shared.catalog.db import open_database
+from shared.catalog.migrations import migrate
+from shared.clock import NowMs, now_ms
+from shared.embeddings.fake import FakeEmbedder
+from shared.errors import UpstreamError
+from shared.ids import ImportId
+from shared.layout import Layout
+from shared.llm.port import Chat
+from shared.prompts import Bundle, BundleManifest
+from shared.settings import Settings
+from shared.telemetry.setup import Telemetry
+from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
+from shared.types.runs import RunRecord
+from shared.vectors.memory import MemoryVectors
+from tests.factories import ADocument, Published, a_document, publish
+from tests.unit.telemetry.factories import a_record
+
+BUNDLE = Bundle(
+    BundleManifest(id="test", version="1", parent=None, contracts={}, files={}), sha256="0" * 64, sources={}
+)
+ORIGIN = "http://127.0.0.1:8765"
+
+Work: TypeAlias = Callable[[RunRequest, Pinned, Chat | None, Callable[[RunEvent], None]], Awaitable[RunRecord]]
+
+LEAVE = a_document(
+    "制度/请假.md",
+    title="请假管理制度",
+    page=3,
+    sections={"年假": ["员工工作满一年享有五天年假。\n", "年假不得跨年累计。\n"]},
+)
+
+
+class Bell:
+    def __init__(self) -> None:
+        self.rung: list[ImportId] = []
+        self.broken = False
+
+    def ring(self, import_id: ImportId) -> None:
+        self.check()
+        self.rung.append(import_id)
+
+    def check(self) -> None:
+        if self.broken:
+            raise UpstreamError("upstream_unavailable", "The broker can't be reached.")
+
+
+class Warmth:
+    state: Literal["loading", "ready", "failed"] = "ready"
+    failure: str | None = None
+
+
+class Site:
+    """One data folder and an app around it. `work` is what the agent does with a question."""
+
+    def __init__(self, folder: Path) -> None:
+        self.layout = Layout(root=folder)
+        self.layout.create()
+        db = open_database(self.layout.catalog)
+        migrate(db)
+        db.conn.close()
+        self.vectors = MemoryVectors()
+        self.embedder = FakeEmbedder()
+        self.settings = Settings(data_dir=str(folder))
+        self.telemetry = Telemetry(
+            database=self.layout.traces, artifacts=self.layout.artifacts, settings=self.settings.trace
+        )
+        self.bell = Bell()
+        self.warmth = Warmth()
+        self.chat: Chat | None = None
+        self.agent: RunAgent = self._answer
+        self.work: Work = answer_at_once
+        self.requests: list[RunRequest] = []
+        self.heartbeat_s = 15.0
+        self.now_ms: NowMs = now_ms
+
+    def publish(self, *documents: ADocument) -> Published:
+        return publish(self.layout, documents or (LEAVE,), vectors=self.vectors, embedder=self.embedder)
+
+    def with_api(self, **settings: Any) -> None:
+        self.settings = structs.replace(self.settings, api=structs.replace(self.settings.api, **settings))
+
+    def app(self) -> Litestar:
+        library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+        return build_app(
+            Parts(
+                settings=self.settings,
+                catalog=CatalogDoor(self.layout.catalog),
+                originals=Blobs(self.layout.originals),
+                library=library,
+                desk=RunDesk(
+                    library=library,
+                    chat=self.chat,
+                    bundle=BUNDLE,
+                    telemetry=self.telemetry,
+                    run_agent=self.agent,
+                    now_ms=self.now_ms,
+                ),
+                telemetry=self.telemetry,
+                bell=self.bell,
+                warmth=self.warmth,
+                chat_model=None if self.chat is None else self.chat.model,
+                now_ms=self.now_ms,
+                heartbeat_s=self.heartbeat_s,
+                poll_s=0.01,
+            )
+        )
+
+    @contextmanager
+    def client(self) -> Generator[TestClient[Litestar]]:
+        """In-process. Unexpected errors come as replies, as they would on the wire."""
+        with TestClient(self.app(), base_url=ORIGIN, raise_server_exceptions=False) as client:
+            yield client
+
+    @contextmanager
+    def live(self) -> Generator[str]:
+        """A real server on loopback in a thread of its own; its address."""
+        listening = socket.socket()
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                self.app(), http="httptools", ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=1
+            )
+        )
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
+            assert not thread.is_alive()
+
+    async def _answer(
+        self,
+        request: RunRequest,
+        *,
+        pinned: Pinned,
+        chat: Chat | None,
+        bundle: Bundle,
+        emit: Callable[[RunEvent], None],
+        now_ms: NowMs = now_ms,
+    ) -> RunRecord:
+        self.requests.append(request)
+        await pinned.resolve_scope(request.scope)
+        emit(RunStarted(run_id=request.run_id, snapshot_id=pinned.snapshot.snapshot_id))
+        return await self.work(request, pinned, chat, emit)
+
+
+async def answer_at_once(
+    request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
+) -> RunRecord:
+    """The record of tests/unit/telemetry/factories.py, as an agent would tell it."""
+    record = a_record(run_id=request.run_id, question=request.question)
+    for piece in ("每人每天 ", "300 元。[1]"):
+        emit(AnswerDelta(text=piece))
+        await asyncio.sleep(0)
+    for citation in record.answer.citations:
+        emit(CitationMade(citation=citation))
+    emit(RunCompleted(answer=record.answer))
+    return record
+
+
+class Held:
+    """Work that goes on until it is cancelled or let go; tells across threads when it is under way and when it was cancelled."""
+
+    def __init__(self) -> None:
+        self.under_way = threading.Event()
+        self.cancelled = threading.Event()
+
+    async def __call__(
+        self, request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
+    ) -> RunRecord:
+        self.under_way.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        raise AssertionError("never reached")

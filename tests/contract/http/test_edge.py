@@ -1,0 +1,109 @@
+"""Who is let in. The decision alone, then at the routes."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from api.routes.edge import admit, check_binding
+from shared.errors import Forbidden, SettingsError, Unauthorized
+from shared.settings import ApiSettings
+from tests.contract.http.site import ORIGIN, Site
+
+LOCAL = ApiSettings()
+KEYED = ApiSettings(host="0.0.0.0", api_key="钥匙-of-the-owner")
+NAMED = ApiSettings(host="192.168.1.5", api_key="key")
+
+
+def let_in(settings: ApiSettings, headers: Mapping[str, str], *, method: str = "POST", path: str = "/api/runs") -> None:
+    admit(settings, method=method, path=path, headers={"host": "127.0.0.1:8765", **headers})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
+def test_loopback_may_be_bound_without_a_key(host: str) -> None:
+    check_binding(ApiSettings(host=host))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
+def test_any_other_address_without_a_key_is_refused_at_start(host: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        check_binding(ApiSettings(host=host))
+    assert refused.value.field == "api.host"
+    check_binding(ApiSettings(host=host, api_key="key"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765", "LOCALHOST"])
+def test_the_machine_s_own_names_are_answered_for(host: str) -> None:
+    let_in(LOCAL, {"host": host})
+
+
+@pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1.evil.example", "", "[", "192.168.1.5:8765"])
+def test_a_name_that_merely_resolves_here_is_not_answered_for(host: str) -> None:
+    with pytest.raises(Forbidden):
+        let_in(LOCAL, {"host": host})
+
+
+def test_a_bound_address_is_answered_for_and_behind_a_wildcard_any_name_that_brings_the_key() -> None:
+    let_in(NAMED, {"host": "192.168.1.5:8765", "authorization": "Bearer key"})
+    with pytest.raises(Forbidden):
+        let_in(NAMED, {"host": "other.example", "authorization": "Bearer key"})
+    let_in(KEYED, {"host": "docs.example", "authorization": f"bearer {KEYED.api_key}"})
+
+
+@pytest.mark.parametrize(
+    "authorization", ["", "Bearer", "Bearer wrong", "Basic 钥匙-of-the-owner", "钥匙-of-the-owner"]
+)
+@pytest.mark.parametrize("path", ["/api/runs", "/v1/models", "/openapi", "/healthz/"])
+def test_with_a_key_set_nothing_comes_in_without_it(authorization: str, path: str) -> None:
+    with pytest.raises(Unauthorized):
+        let_in(KEYED, {"authorization": authorization}, path=path)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_is_told_without_a_key(path: str) -> None:
+    let_in(KEYED, {}, method="GET", path=path)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_pages_of_other_origins_are_refused(headers: dict[str, str], method: str) -> None:
+    with pytest.raises(Forbidden):
+        let_in(LOCAL, headers, method=method)
+
+
+def test_our_own_pages_and_programs_and_followed_links_come_in() -> None:
+    let_in(LOCAL, {"origin": ORIGIN, "sec-fetch-site": "same-origin"})
+    let_in(LOCAL, {})
+    let_in(LOCAL, {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, method="GET")
+    with pytest.raises(Forbidden):
+        let_in(LOCAL, {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, method="POST")
+
+
+def test_a_refusal_is_a_problem_in_the_protocol_s_own_shape(site: Site) -> None:
+    site.with_api(api_key="the-key-of-this-test")
+    with site.client() as client:
+        native, openai = client.get("/api/runs"), client.get("/v1/models")
+        assert (native.status_code, native.json()["code"]) == (401, "unauthorized")
+        assert native.headers["content-type"] == "application/problem+json"
+        assert native.headers["www-authenticate"] == "Bearer"
+        assert (openai.status_code, openai.json()["error"]["code"]) == (401, "unauthorized")
+        assert openai.json()["error"]["type"] == "authentication_error"
+        key = {"Authorization": "Bearer the-key-of-this-test"}
+        assert client.get("/api/runs", headers=key).json() == []
+        assert client.get("/openapi/openapi.json").status_code == 401
+        assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_every_reply_carries_the_headers_of_caution(site: Site) -> None:
+    with site.client() as client:
+        for path in ("/healthz", "/api/runs", "/api/runs/run_unknown"):
+            assert client.get(path).headers["x-content-type-options"] == "nosniff"
+            assert "default-src 'none'" in client.get(path).headers["content-security-policy"]

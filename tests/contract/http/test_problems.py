@@ -1,0 +1,132 @@
+"""Every error is a problem with a stable code, a field, a remedy; what is inside stays inside."""
+
+import logging
+from typing import Any
+
+import pytest
+from httpx import Response
+
+from api.agent.run import RunRequest
+from shared.errors import CiteboundError, Conflict, StorageError, UpstreamError
+from shared.types.runs import RunRecord
+from tests.contract.http.site import Site
+
+JSON = {"Content-Type": "application/json"}
+
+
+def problem_of(response: Response) -> tuple[int, str, str | None]:
+    body = response.json()
+    assert response.headers["content-type"] == "application/problem+json"
+    assert body["type"] == f"urn:citebound:problem:{body['code']}"
+    assert body["status"] == response.status_code
+    assert body["title"]
+    assert body["detail"]
+    return response.status_code, body["code"], body.get("field")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"{bad", (400, "malformed_json", None)),
+        (b"\xff\xfe", (400, "malformed_json", None)),
+        (b"", (400, "invalid_argument", "body")),
+        (b"[]", (400, "invalid_argument", "body")),
+        (b"{}", (400, "invalid_argument", "question")),
+        (b'{"question":""}', (400, "invalid_argument", "question")),
+        ('{"question":" \u3000"}'.encode(), (400, "invalid_argument", "question")),
+        (b'{"question":5}', (400, "invalid_argument", "question")),
+        (b'{"question":"?","colour":1}', (400, "invalid_argument", "colour")),
+        (b'{"question":"?","scope":{"doc_ids":"k3f9a2qd"}}', (400, "invalid_argument", "scope.doc_ids")),
+        (b'{"question":"?","budgets":{"max_tool_calls":-1}}', (400, "invalid_argument", "budgets.max_tool_calls")),
+        (b'{"question":"?","budgets":{"max_tool_calls":99}}', (400, "invalid_argument", "budgets.max_tool_calls")),
+        (b'{"question":"?","snapshot_id":"snap_unknown"}', (404, "not_found", "snapshot_id")),
+        ('{"question":"?","scope":{"tags":["无"]}}'.encode(), (404, "scope_not_found", "scope")),
+        (b'{"question":"' + b"?" * 1_100_000 + b'"}', (413, "too_large", None)),
+    ],
+)
+def test_a_question_that_won_t_do_is_refused_with_the_field_that_is_wrong(
+    site: Site, body: bytes, expected: tuple[int, str, str | None]
+) -> None:
+    site.publish()
+    with site.client() as client:
+        assert problem_of(client.post("/api/runs", content=body, headers=JSON)) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/nowhere", (404, "not_found", None)),
+        ("DELETE", "/api/runs", (405, "method_not_allowed", None)),
+        ("GET", "/api/runs?limit=0", (400, "invalid_argument", "limit")),
+        ("GET", "/api/runs?limit=many", (400, "invalid_argument", "limit")),
+        ("GET", "/api/runs/run_unknown", (404, "not_found", None)),
+        ("GET", "/api/runs/run_unknown/trace", (404, "not_found", None)),
+        ("GET", "/api/runs/run_unknown/evidence", (404, "not_found", None)),
+        ("POST", "/api/runs/run_unknown/cancel", (409, "conflict", None)),
+        ("GET", "/api/imports/imp_unknown", (404, "not_found", "import_id")),
+        ("GET", "/api/imports/imp_unknown/events", (404, "not_found", "import_id")),
+        ("POST", "/api/imports/imp_unknown/pause", (404, "not_found", "import_id")),
+        ("POST", "/api/imports/imp_unknown/explode", (404, "not_found", "verb")),
+        ("GET", "/api/snapshots/snap_unknown", (404, "not_found", "snapshot_id")),
+        ("POST", "/api/snapshots/snap_unknown/activate", (404, "not_found", "snapshot_id")),
+        ("GET", "/api/documents", (409, "no_snapshot", None)),
+        ("GET", "/api/blocks/k3f9a2qd.v1%230", (404, "not_found", "block_id")),
+    ],
+)
+def test_an_address_that_leads_nowhere_says_so(
+    site: Site, method: str, path: str, expected: tuple[int, str, str | None]
+) -> None:
+    with site.client() as client:
+        assert problem_of(client.request(method, path)) == expected
+
+
+def test_a_question_before_any_import_is_told_what_to_do(site: Site) -> None:
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "年假几天？"})
+        assert problem_of(reply) == (409, "no_snapshot", None)
+        assert "citebound import" in reply.json()["remedy"]
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (Conflict("…", ids=["imp_1"]), 409, "conflict"),
+        (StorageError("…"), 503, "storage_unavailable"),
+        (UpstreamError("provider_rate_limited", "…", retry_after_s=7.2), 502, "provider_rate_limited"),
+    ],
+)
+def test_an_error_of_ours_keeps_its_code_status_ids_and_retry_after(
+    site: Site, error: CiteboundError, status: int, code: str
+) -> None:
+    site.publish()
+    site.agent = raising(error)
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "?"})
+        assert problem_of(reply)[:2] == (status, code)
+        assert reply.json().get("ids", []) == list(error.ids)
+        assert reply.json().get("retryable", False) == error.retryable
+        assert reply.headers.get("retry-after") == ("7" if code == "provider_rate_limited" else None)
+
+
+def test_an_unexpected_error_tells_only_an_id_that_the_log_knows(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    site.publish()
+    site.agent = raising(Broken("a detail of the inside"))
+    with caplog.at_level(logging.ERROR), site.client() as client:
+        reply = client.post("/api/runs", json={"question": "?"})
+        assert problem_of(reply) == (500, "internal_error", None)
+        assert "inside" not in reply.text.replace("broke inside", "")
+        assert reply.json()["error_id"] in caplog.text
+        assert "a detail of the inside" in caplog.text
+
+
+def raising(error: Exception) -> Any:
+    """An agent that gets no further than its first line."""
+
+    async def run_agent(request: RunRequest, **parts: object) -> RunRecord:
+        raise error
+
+    return run_agent

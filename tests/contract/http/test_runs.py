@@ -1,0 +1,254 @@
+"""Ask, watch, leave, look back: over a real server wherever a connection matters."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+
+import httpx
+import msgspec
+import pytest
+from opentelemetry import trace
+
+from api.agent.run import RunRequest
+from api.retrieval.library import Pinned
+from shared.access import OWNER
+from shared.ids import RunId
+from shared.llm.port import Chat, ChatRequest, Message
+from shared.llm.scripted import Hang, ScriptedChat
+from shared.telemetry import names
+from shared.telemetry.artifacts import attach
+from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
+from shared.types.runs import Answer, Limits, RunRecord, Scope
+from shared.types.traces import RunSummary, Trace
+from tests.contract.http.site import Held, Site, answer_at_once
+from tests.promises import promise
+from tests.unit.telemetry.factories import a_record
+
+STREAM = {"Accept": "text/event-stream"}
+Emit = Callable[[RunEvent], None]
+
+_event = msgspec.json.Decoder(RunEvent)
+
+
+def events_of(lines: Iterable[str]) -> list[RunEvent]:
+    return [_event.decode(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+
+
+def test_a_question_is_answered_as_json(site: Site) -> None:
+    site.publish()
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "住宿费标准是多少？"})
+        answer = msgspec.json.decode(reply.content, type=Answer)
+    assert reply.status_code == 200
+    assert answer == a_record(run_id=answer.run_id, question="住宿费标准是多少？").answer
+
+
+def test_what_was_asked_for_reaches_the_agent_within_the_settings_limits(site: Site) -> None:
+    published = site.publish()
+    doc_id = published.documents[0].doc_id
+    with site.client() as client:
+        body = {"question": "?", "scope": {"doc_ids": [doc_id]}, "budgets": {"max_tool_calls": 2}}
+        client.post("/api/runs", json=body)
+    (request,) = site.requests
+    assert request.scope == Scope(doc_ids=(doc_id,))
+    assert request.limits == Limits(max_tool_calls=2)
+
+
+def test_the_same_run_is_watched_as_events_each_under_its_own_name(site: Site) -> None:
+    site.publish()
+    with (
+        site.live() as address,
+        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+    ):
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        assert reply.headers["cache-control"] == "no-store"
+        lines = list(reply.iter_lines())
+    assert [line.removeprefix("event: ") for line in lines if line.startswith("event: ")] == [
+        "run.started",
+        "answer.delta",
+        "answer.delta",
+        "citation",
+        "run.completed",
+    ]
+    first, *deltas, _, last = events_of(lines)
+    assert isinstance(first, RunStarted)
+    assert isinstance(last, RunCompleted)
+    assert "".join(one.text for one in deltas if isinstance(one, AnswerDelta)) == last.answer.text
+
+
+def test_a_silent_run_sends_comments_that_keep_proxies_awake(site: Site) -> None:
+    site.publish()
+    site.heartbeat_s = 0.01
+    site.work = held = Held()
+    with (
+        site.live() as address,
+        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+    ):
+        assert next(line for line in reply.iter_lines() if line.startswith(":")) == ": heartbeat"
+    assert held.cancelled.wait(5)
+
+
+def test_an_error_before_the_first_event_is_a_problem_and_not_a_stream(site: Site) -> None:
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "?"}, headers=STREAM)
+    assert (reply.status_code, reply.json()["code"]) == (409, "no_snapshot")
+
+
+def test_a_crash_in_mid_stream_ends_it_with_a_failed_run_that_tells_nothing_of_the_inside(site: Site) -> None:
+    async def crash(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        raise RuntimeError("a detail of the inside")
+
+    site.publish()
+    site.work = crash
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "?"}, headers=STREAM)
+        started, failed = events_of(reply.text.splitlines())
+        assert isinstance(started, RunStarted)
+        assert isinstance(failed, RunFailed)
+        assert (failed.code, "inside" in reply.text.replace("RunFailed", "")) == ("internal_error", False)
+        kept = client.get(f"/api/runs/{started.run_id}").json()
+        assert (kept["status"], kept["termination_reason"]) == ("failed", "internal_error")
+
+
+@pytest.mark.parametrize("headers", [STREAM, {"Accept": "application/json"}], ids=["stream", "json"])
+def test_a_client_that_goes_away_cancels_its_run_and_what_it_cost_is_kept(site: Site, headers: dict[str, str]) -> None:
+    async def think(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        assert chat is not None
+        emit(ToolCalled(turn=1, tool="search_blocks", arguments="{}"))
+        prompt = ChatRequest(messages=(Message(role="user", content="住宿费标准是多少？"),), max_output_tokens=9)
+        await chat.reply(prompt)
+        under_way.set()
+        await chat.reply(prompt)
+        raise AssertionError("never reached")
+
+    under_way = threading.Event()
+    site.publish()
+    site.chat = chat = ScriptedChat(["先查一下", Hang()])
+    site.work = think
+    with site.live() as address:
+        leave_when(under_way, "POST", f"{address}/api/runs", headers=headers)
+        record = until_kept(site)
+    answer = record.answer
+    assert (answer.status, answer.termination_reason, answer.text) == ("failed", "cancelled", "")
+    assert chat.cancelled == 1
+    assert (answer.usage.model_calls, answer.usage.tool_calls, answer.usage.estimated) == (2, 1, True)
+    assert answer.usage.chat_output_tokens == len("先查一下")
+    assert answer.usage.chat_input_tokens > len("住宿费标准是多少？")
+
+
+def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site) -> None:
+    site.publish()
+    site.work = held = Held()
+    with (
+        site.live() as address,
+        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+    ):
+        lines = reply.iter_lines()
+        (started,) = events_of([next(line for line in lines if line.startswith("data: "))])
+        assert isinstance(started, RunStarted)
+        stopped = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+        (failed,) = events_of(lines)
+        again = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+    assert (stopped.status_code, stopped.json()["state"]) == (202, "cancelling")
+    assert held.cancelled.is_set()
+    assert isinstance(failed, RunFailed)
+    assert failed.code == "cancelled"
+    assert again.json()["code"] == "conflict"
+
+
+def test_runs_of_a_server_that_stops_are_cancelled_and_kept(site: Site) -> None:
+    site.publish()
+    site.work = held = Held()
+    with site.live() as address:
+        asking = threading.Thread(target=ask_and_forget, args=(address,))
+        asking.start()
+        assert held.under_way.wait(5)
+    asking.join(10)
+    assert held.cancelled.is_set()
+    assert [one.termination_reason for one in site.telemetry.list_runs(OWNER, limit=9)] == ["cancelled"]
+
+
+@promise("P10")
+def test_a_run_is_explained_afterwards_by_its_record_its_evidence_and_its_spans(site: Site) -> None:
+    async def traced(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        tracer = trace.get_tracer(names.TRACER)
+        of_the_run = {names.RUN_ID: request.run_id}
+        with (
+            tracer.start_as_current_span(names.RUN, attributes=of_the_run),
+            tracer.start_as_current_span(names.CHAT) as span,
+        ):
+            attach(span, "prompt", "提示")
+        return await answer_at_once(request, pinned, chat, emit)
+
+    site.publish()
+    site.work = traced
+    with site.client() as client:
+        run_id = client.post("/api/runs", json={"question": "住宿费？", "trace_level": "full"}).json()["run_id"]
+        listed = msgspec.json.decode(client.get("/api/runs").content, type=list[RunSummary])
+        answer = msgspec.json.decode(client.get(f"/api/runs/{run_id}").content, type=Answer)
+        evidence = client.get(f"/api/runs/{run_id}/evidence").json()
+        kept = msgspec.json.decode(client.get(f"/api/runs/{run_id}/trace").content, type=Trace)
+    assert [(one.run_id, one.question, one.citations) for one in listed] == [(run_id, "住宿费？", 1)]
+    assert answer == a_record(run_id=run_id, question="住宿费？").answer
+    assert evidence == {"run_id": run_id, "ledger": []}
+    assert not kept.partial
+    assert [span.name for span in kept.spans[0].children] == [names.CHAT]
+    sha256 = str(kept.spans[0].children[0].attributes["citebound.artifact.prompt.sha256"])
+    assert site.telemetry.artifacts.read(sha256).decode() == "提示"
+
+
+def test_runs_under_way_at_once_keep_their_own_events(site: Site) -> None:
+    async def echo(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        together.append(request.run_id)
+        if len(together) == len(questions):
+            all_here.set()
+        await all_here.wait()
+        for letter in request.question:
+            emit(AnswerDelta(text=letter))
+            await asyncio.sleep(0)
+        return a_record(run_id=request.run_id, question=request.question)
+
+    async def ask(client: httpx.AsyncClient, question: str) -> str:
+        reply = await client.post("/api/runs", json={"question": question}, headers=STREAM)
+        return "".join(one.text for one in events_of(reply.text.splitlines()) if isinstance(one, AnswerDelta))
+
+    async def ask_all(address: str) -> list[str]:
+        async with httpx.AsyncClient(base_url=address) as client:
+            return await asyncio.gather(*(ask(client, question) for question in questions))
+
+    together: list[RunId] = []
+    all_here = asyncio.Event()
+    questions = [f"第 {number} 个问题 {'甲乙丙丁' * number}" for number in range(20)]
+    site.publish()
+    site.work = echo
+    with site.live() as address:
+        assert asyncio.run(ask_all(address)) == questions
+
+
+def leave_when(moment: threading.Event, method: str, url: str, *, headers: dict[str, str]) -> None:
+    """Send a question and close the connection as soon as `moment` comes."""
+
+    async def go() -> None:
+        async with httpx.AsyncClient() as client:
+            asking = asyncio.create_task(client.request(method, url, json={"question": "?"}, headers=headers))
+            assert await asyncio.to_thread(moment.wait, 5)
+            asking.cancel()
+            await asyncio.wait({asking})
+
+    asyncio.run(go())
+
+
+def until_kept(site: Site) -> RunRecord:
+    """The record of the only run, once it is over."""
+    kept = threading.Event()
+    for _ in range(500):
+        if found := site.telemetry.list_runs(OWNER, limit=1):
+            return site.telemetry.run_record(found[0].run_id, OWNER)
+        kept.wait(0.01)
+    raise AssertionError("the run was not kept within 5 s")
+
+
+def ask_and_forget(address: str) -> None:
+    with pytest.raises(httpx.HTTPError):  # noqa: PT012  the server cuts the connection, whenever that is
+        reply = httpx.post(f"{address}/api/runs", json={"question": "?"}, timeout=10)
+        reply.raise_for_status()
