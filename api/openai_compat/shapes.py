@@ -75,7 +75,7 @@ class Cited(Struct, frozen=True, kw_only=True):
     url: str
 
 
-class Extra(Struct, frozen=True, kw_only=True):
+class Extra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="run"):
     """What OpenAI's shape has no place for, under the key `citebound`."""
 
     run_id: RunId
@@ -87,7 +87,7 @@ class Extra(Struct, frozen=True, kw_only=True):
     embedding_tokens: int
 
 
-class TaskExtra(Struct, frozen=True, kw_only=True):
+class TaskExtra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="task"):
     """Says that a rule answered a client's automatic request."""
 
     task: str

@@ -28,7 +28,7 @@ async def get_block(
         "Cache-Control": "no-store",
         "Vary": "Accept, Accept-Language",
     }
-    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(page, media_type="text/html", headers=headers)
 
 
 blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"])

@@ -34,7 +34,7 @@ class ToolReply(Struct, frozen=True, kw_only=True):
 
 
 class ToolProblem(Problem, frozen=True, kw_only=True, omit_defaults=True):
-    payload: msgspec.Raw = msgspec.Raw(b"null")
+    payload: msgspec.Raw
 
 
 class _Error(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Files that come in a multipart body: straight into the content store, whatever their size."""
 
 import asyncio
+import re
 import unicodedata
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -21,6 +22,7 @@ MAX_FILES = 10_000
 MAX_NAME_BYTES = 1_024
 _FEED_BYTES = 256 * 1024  # parsed and written in a thread, this much at a time
 _FILE_FIELDS = frozenset({"file", "files"})
+_DRIVE = re.compile(r"[A-Za-z]:")
 _LISTS = frozenset({"aliases", "access", "tags"})
 
 
@@ -147,7 +149,7 @@ def safe_name(given: str) -> str:
     """
     name = unicodedata.normalize("NFC", given.replace("\\", "/"))
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    leads_out = name.startswith("/") or ".." in parts or (parts and parts[0].endswith(":"))
+    leads_out = name.startswith("/") or ".." in parts or _DRIVE.match(name) is not None
     if leads_out or not parts or any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise InvalidArgument(
             f"{given!r} can't be a file's name here. Use a relative one, without `..` and control characters.",

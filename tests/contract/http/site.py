@@ -137,6 +137,7 @@ class Site:
         """A real server on loopback in a thread of its own; its address."""
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
+        listening.listen()
         server = uvicorn.Server(
             uvicorn.Config(
                 self.app(), http="httptools", ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=1
@@ -198,3 +199,13 @@ class Held:
             self.cancelled.set()
             raise
         raise AssertionError("never reached")
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Look again until it holds, 5 s at most: for what another thread does to the disk, where nothing can be waited on."""
+    pause = threading.Event()
+    for _ in range(1_000):
+        if condition():
+            return
+        pause.wait(0.005)
+    raise AssertionError("it did not come about within 5 s")
