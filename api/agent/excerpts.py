@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from api.agent.verify import content_terms
+from api.agent.words import content_terms
 from shared.text.sentences import sentences
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from api.agent.steps import Wording
-from api.agent.verify import content_terms
+from api.agent.words import content_terms
 from shared.access import Access
 from shared.types.runs import Limitation, SnapshotGap
 from shared.types.snapshots import FailedDocument, Snapshot
 
 NAMED = 5  # up to so many missing documents are all named
+MOST_NAMED = 20  # of more, those whose names touch the question
 
 
 def gap(snapshot: Snapshot, access: Access) -> SnapshotGap:
@@ -29,7 +30,7 @@ def limitations(gap: SnapshotGap, *, question: str, wording: Wording) -> tuple[L
     failed = gap.failed_documents
     if len(failed) > NAMED:
         asked = content_terms(question)
-        failed = [one for one in failed if asked & content_terms(one.key)]
+        failed = [one for one in failed if asked & content_terms(one.key)][:MOST_NAMED]
     count = len(gap.failed_documents)
     text = wording.render("limitation", code="snapshot_partial", count=count, names=names(failed))
     return (Limitation(code="snapshot_partial", text=text),)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
+from api.agent.words import content_terms
 from shared.text.fold import fold
 from shared.text.lang import detect_lang
-from shared.text.terms import terms
 from shared.types.runs import Verdict
 
 SUPPORTED_SCORE = 0.5  # share of the sentence's terms found in the evidence
@@ -26,11 +26,6 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CHINESE_NUMBER = re.compile(r"[〇零一二两三四五六七八九十百千万亿]+")
 _ENGLISH_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
 _NUMBER_WORDS = {word: str(value) for value, word in enumerate(_ENGLISH_NUMBERS.split())}
-_STOP_WORDS = (
-    "the a an of to in on at for from by with and or but is are was were be been has have had it its this that these those as not no which"
-    " who what when where how than then also into such can may will would there their they he she his her we our you your do doe did"
-)
-_STOP = frozenset(_STOP_WORDS.split())
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -59,11 +54,6 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     return Checked(verdict="unchecked", missing=(), score=score)
 
 
-def content_terms(text: str) -> frozenset[str]:
-    """Terms that carry meaning: without stop words, and single characters only where they are digits."""
-    return frozenset(term for term in terms(text) if term not in _STOP and (len(term) > 1 or term.isdigit()))
-
-
 def _score(sentence: str, shown: str) -> float:
     said = content_terms(sentence)
     return len(said & content_terms(shown)) / len(said) if said else 0.0
@@ -85,7 +75,7 @@ def _is_east(text: str) -> bool:
 def _missing(said: Facts, shown: str, *, foreign: bool) -> tuple[str, ...]:
     seen = facts(shown)
     folded = _squeezed(shown)
-    shown_terms = frozenset(terms(shown))
+    shown_terms = content_terms(shown)
     missing = [one.written for one in said.quantities if not _has_quantity(one, seen, shown)]
     missing += [one.written for one in said.dates if not _has_date(one, seen)]
     if not (foreign and _is_east(shown)):  # a Latin name may stand there in another script
@@ -117,11 +107,16 @@ def _has_date(one: Date, seen: Facts) -> bool:
 
 def _has_name(name: str, folded: str, shown_terms: frozenset[str]) -> bool:
     plain = _squeezed(name)
-    return plain in folded or plain.lstrip("v") in folded or set(terms(name)) <= shown_terms
+    return plain in folded or plain.lstrip("v") in folded or _all_in(name, shown_terms)
 
 
 def _has_quote(quote: str, folded: str, shown_terms: frozenset[str]) -> bool:
-    return _squeezed(quote) in folded or set(terms(quote)) <= shown_terms
+    return _squeezed(quote) in folded or _all_in(quote, shown_terms)
+
+
+def _all_in(words: str, shown_terms: frozenset[str]) -> bool:
+    said = content_terms(words)
+    return bool(said) and said <= shown_terms
 
 
 def _squeezed(text: str) -> str:

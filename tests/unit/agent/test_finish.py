@@ -1,0 +1,155 @@
+"""From a finished loop to the delivered answer."""
+
+import pytest
+
+from api.agent import gaps
+from api.agent.finish import finish
+from api.agent.ledger import Fetch, Ledger
+from api.agent.react import Ending, Finish
+from api.agent.steps import Broken, Outcome
+from shared.access import OWNER, Access
+from shared.types.runs import Limitation, Usage
+from shared.types.snapshots import FailedDocument
+from tests.factories import NOW_MS
+from tests.promises import promise
+from tests.unit.agent.playing import DOC, SNAPSHOT, block
+from tests.unit.agent.snapshots import a_snapshot
+from tests.unit.agent.texts import EN, ZH
+
+FETCH = Fetch(snapshot_id=SNAPSHOT, turn=1, tool="search_blocks", query="年假", at_ms=NOW_MS)
+LEDGER = Ledger().admit((block(0, "员工工作满一年享有五天年假。"), block(1, "病假需提交医院证明。")), FETCH)
+A, B = f"{DOC}.v1#0", f"{DOC}.v1#1"
+
+
+def outcome(
+    text: str,
+    *,
+    ending: Ending = "answer",
+    closed: str | None = None,
+    limitations: tuple[Limitation, ...] = (),
+    ledger: Ledger = LEDGER,
+) -> Outcome:
+    return Outcome(
+        ending=Finish(thought="", ending=ending, text=text, kept=text),
+        reason=closed or "finished",
+        closed=closed,
+        ledger=ledger,
+        spent=Usage(),
+        limitations=limitations,
+        turns=2,
+    )
+
+
+@promise("P6")
+def test_a_citation_carries_the_text_that_the_model_saw() -> None:
+    verified = finish(outcome(f"满一年有五天年假。【来源：{A}】"), wording=ZH)
+    assert (verified.status, verified.text, verified.limitations) == ("complete", "满一年有五天年假。[1]", ())
+    citation = verified.citations[0]
+    assert (citation.marker, citation.block_id, citation.quote) == (1, A, "员工工作满一年享有五天年假。")
+    assert (citation.span_start, citation.span_end) == (0, len(citation.quote))
+    assert (citation.verdict, citation.problem, citation.snapshot_id) == ("supported", None, SNAPSHOT)
+
+
+def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
+    verified = finish(outcome(f"满一年有15天年假。【来源：{A}】"), wording=ZH)
+    assert verified.text == "满一年有15天年假。[1]"
+    assert (verified.citations[0].verdict, verified.citations[0].problem) == ("unsupported", "引用的文本中没有：15天")
+    assert [one.code for one in verified.limitations] == ["citation_unsupported"]
+
+
+def test_an_unknown_block_is_no_citation() -> None:
+    verified = finish(outcome("Five days [source: zzzzzzzz.v1#0]."), wording=EN)
+    assert (verified.status, verified.text, verified.citations) == ("partial", "Five days.", ())
+    assert [one.code for one in verified.limitations] == ["citation_removed", "no_citation"]
+    assert verified.removed == ("zzzzzzzz.v1#0",)
+
+
+def test_one_doubtful_sentence_makes_the_citation_doubtful() -> None:
+    verified = finish(outcome(f"满一年有五天年假。【来源：{A}】满两年有10天。【来源：{A}】"), wording=ZH)
+    assert [citation.verdict for citation in verified.citations] == ["unsupported"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "closed", "status"),
+    [
+        ("answer", None, "complete"),
+        ("answer", "brake_count", "partial"),
+        ("refusal", None, "refused"),
+        ("refusal", "brake_gain", "refused"),
+        ("clarification", None, "clarification"),
+    ],
+)
+def test_the_status_says_how_the_run_ended(ending: Ending, closed: str | None, status: str) -> None:
+    text = f"满一年有五天年假。【来源：{A}】"
+    assert finish(outcome(text, ending=ending, closed=closed), wording=ZH).status == status
+
+
+def test_a_refusal_needs_no_citation() -> None:
+    assert finish(outcome("没有找到。", ending="refusal"), wording=ZH).limitations == ()
+
+
+@pytest.mark.parametrize(("wording", "start"), [(ZH, "未能给出答案。"), (EN, "No answer could be given. ")])
+def test_a_broken_run_says_why_in_the_questions_language(wording: object, start: str) -> None:
+    broken = Outcome(
+        ending=Broken(code="provider_auth", message="401", retryable=False),
+        reason="provider_auth",
+        closed=None,
+        ledger=LEDGER,
+        spent=Usage(),
+        limitations=(),
+        turns=1,
+    )
+    verified = finish(broken, wording=ZH if wording is ZH else EN)
+    assert verified.status == "failed"
+    assert verified.text.startswith(start)
+    assert verified.citations == ()
+
+
+def test_of_several_snippets_the_one_that_supports_the_sentence_is_quoted() -> None:
+    ledger = Ledger().admit((block(0, "海燕项目报价", extent="snippet"),), FETCH)
+    ledger = ledger.admit((block(0, "年假共五天", extent="snippet"),), FETCH)
+    verified = finish(outcome(f"年假共五天。【来源：{A}】", ledger=ledger), wording=ZH)
+    assert [citation.quote for citation in verified.citations] == ["年假共五天"]
+
+
+# --- gaps
+
+
+def failed(*keys: str) -> tuple[FailedDocument, ...]:
+    return tuple(
+        FailedDocument(
+            source_label="手册", key=key, stage="parse", code="corrupt", reason="", attempts=1, retryable=False
+        )
+        for key in keys
+    )
+
+
+@promise("P7")
+def test_a_few_missing_documents_are_all_named() -> None:
+    gap = gaps.gap(a_snapshot(failed=failed("年假.pdf", "b.docx")), OWNER)
+    (limitation,) = gaps.limitations(gap, question="年假有几天？", wording=ZH)
+    assert limitation.code == "snapshot_partial"
+    assert "手册/年假.pdf (corrupt)" in limitation.text
+    assert "手册/b.docx (corrupt)" in limitation.text
+
+
+@promise("P7")
+def test_of_many_missing_documents_those_that_could_matter_are_named() -> None:
+    keys = [f"附件{number}.pdf" for number in range(20)]
+    gap = gaps.gap(a_snapshot(failed=failed("年假规定.pdf", *keys)), OWNER)
+    (limitation,) = gaps.limitations(gap, question="年假有几天？", wording=ZH)
+    assert "年假规定.pdf" in limitation.text
+    assert "附件3.pdf" not in limitation.text
+    assert "21" in limitation.text
+
+
+def test_a_caller_with_labels_learns_that_something_is_missing_but_not_what() -> None:
+    gap = gaps.gap(a_snapshot(failed=failed("并购.pdf")), Access(labels=frozenset({"hr"})))
+    (limitation,) = gaps.limitations(gap, question="并购", wording=ZH)
+    assert gap.failed_documents == ()
+    assert "并购" not in limitation.text
+    assert limitation.text == "这个快照缺少部分导入失败的文档。"
+
+
+def test_a_complete_snapshot_has_no_gap() -> None:
+    assert gaps.limitations(gaps.gap(a_snapshot(), OWNER), question="年假", wording=ZH) == ()
