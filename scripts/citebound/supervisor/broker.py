@@ -13,6 +13,7 @@ from pathlib import Path
 
 from scripts.citebound.failure import CommandFailed
 
+_NAME = "broker.sock"
 _LONGEST_SOCKET = 100  # bytes; the kernel's limit is 108 on Linux, 104 on macOS
 
 
@@ -31,13 +32,18 @@ def server_binary() -> Path:
     )
 
 
-def socket_path(folder: Path) -> Path:
-    """Inside the broker's folder, or where that path is too long for a socket, in a private folder named after it."""
-    inside = folder / "broker.sock"
-    if len(os.fsencode(inside)) <= _LONGEST_SOCKET:
-        return inside
+def socket_path(folder: Path, *, temporary: Path | None = None) -> Path:
+    """Inside the broker's folder, or where that path is too long for a socket, in a private folder named after it.
+
+    temporary: where such a folder may be; the system's own choice when not given.
+    """
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"citebound-{os.getuid()}-{digest}" / "broker.sock"
+    private = f"citebound-{os.getuid()}-{digest}"
+    choice = Path(tempfile.gettempdir()) if temporary is None else temporary
+    for place in (folder, choice / private):
+        if len(os.fsencode(place / _NAME)) <= _LONGEST_SOCKET:
+            return place / _NAME
+    return Path("/tmp") / private / _NAME
 
 
 def prepare_socket(path: Path) -> None:

@@ -135,8 +135,13 @@ class Supervisor:
 
     def _child_environment(self) -> dict[str, str]:
         assert self._lifeline is not None
-        # No folder a person happens to stand in may shadow ours (PYTHONSAFEPATH)
-        ours = {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
+        ours = {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONSAFEPATH": "1",  # no folder a person happens to stand in may shadow ours
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONFAULTHANDLER": "1",
+            "TIKTOKEN_CACHE_DIR": "",  # its ranks lie in the packages; a copy in a temporary folder open to all is no gain
+        }
         return {
             **self._env,
             **ours,

@@ -13,12 +13,12 @@ from scripts.citebound.supervisor.broker import answers, clear_socket, prepare_s
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=80)
 
 
-@given(parts=st.lists(NAMES, max_size=4))
-def test_a_socket_path_is_never_too_long_for_the_kernel(parts: list[str]) -> None:
+@given(parts=st.lists(NAMES, max_size=4), temporary=st.lists(NAMES, max_size=4))
+def test_a_socket_path_is_never_too_long_for_the_kernel(parts: list[str], temporary: list[str]) -> None:
     folder = Path("/", *parts, "valkey")
-    path = socket_path(folder)
+    path = socket_path(folder, temporary=Path("/", *temporary))
     assert len(os.fsencode(path)) <= 100
-    assert path == socket_path(folder)
+    assert path == socket_path(folder, temporary=Path("/", *temporary))
 
 
 def test_two_data_folders_never_share_a_socket() -> None:
