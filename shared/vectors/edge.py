@@ -143,6 +143,8 @@ class EdgeBuilder:
                 self._shard.optimize()
                 self._shard.flush()
                 self._shard.close()
+                # The first load applies and removes what small segments keep in journals: after it the files stay as they are.
+                qe.EdgeShard.load(str(self._folder)).close()
             with _storage(f"collection {self._place.name} can't be sealed"):
                 digests = digest_and_sync(self._folder)
                 self._folder.rename(self._place)

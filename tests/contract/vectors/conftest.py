@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
@@ -47,7 +46,6 @@ def server() -> Generator[Vectors]:
 
 
 ADAPTERS: tuple[Opening, ...] = (memory, edge, local_client, server)
-opened = {adapter.__name__: contextmanager(adapter) for adapter in ADAPTERS}
 
 
 @pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.__name__)

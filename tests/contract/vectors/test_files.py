@@ -1,0 +1,153 @@
+"""What the embedded engine leaves on the disk, and what happens when somebody changes it."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from shared.errors import CollectionUnavailable, Conflict, StorageError
+from shared.ids import BlockId
+from shared.settings import QdrantSettings
+from shared.vectors.edge import EdgeVectors
+from shared.vectors.open import open_vectors
+from shared.vectors.port import Hit
+from tests.contract.vectors.points import EVERYTHING, a_point, sparse, vector
+
+POINTS = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0)) for index in range(20)]
+
+
+def build(folder: Path, name: str = "snap_1") -> dict[str, str]:
+    builder = EdgeVectors(folder).build(name, dimensions=3)
+    builder.add(POINTS)
+    return builder.seal()
+
+
+def test_opening_and_searching_leave_every_sealed_file_as_it_was(edge_folder: Path) -> None:
+    files = build(edge_folder)
+    for _ in range(2):
+        collection = EdgeVectors(edge_folder).open("snap_1", files=files)
+        assert len(collection.dense(vector(1, 0, 0), within=EVERYTHING, limit=5)) == 5
+        collection.close()
+    assert EdgeVectors(edge_folder).open("snap_1", files=files).count() == 20
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_one_changed_byte_makes_the_collection_unavailable_and_names_the_file(edge_folder: Path, which: str) -> None:
+    files = build(edge_folder)
+    sizes = sorted(files, key=lambda name: (edge_folder / "snap_1" / name).stat().st_size)
+    name = (
+        sizes[-1]
+        if which == "largest"
+        else next(name for name in sizes if (edge_folder / "snap_1" / name).stat().st_size)
+    )
+    path = edge_folder / "snap_1" / name
+    with path.open("r+b") as file:
+        first = file.read(1)
+        file.seek(0)
+        file.write(bytes([first[0] ^ 1]))
+    with pytest.raises(CollectionUnavailable) as caught:
+        EdgeVectors(edge_folder).open("snap_1", files=files)
+    assert caught.value.ids == ("snap_1", name)
+
+
+def test_a_missing_a_truncated_and_a_foreign_file_are_named(edge_folder: Path) -> None:
+    files = build(edge_folder)
+    segment = next(name for name in files if name.endswith(("matrix.dat", "page_0.dat")))
+    path = edge_folder / "snap_1" / segment
+    content = path.read_bytes()
+
+    path.unlink()
+    with pytest.raises(CollectionUnavailable) as missing:
+        EdgeVectors(edge_folder).open("snap_1", files=files)
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(CollectionUnavailable) as truncated:
+        EdgeVectors(edge_folder).open("snap_1", files=files)
+    path.write_bytes(content)
+    (edge_folder / "snap_1" / "segments" / "stray.dat").write_bytes(b"x")
+    with pytest.raises(CollectionUnavailable) as foreign:
+        EdgeVectors(edge_folder).open("snap_1", files=files)
+
+    assert missing.value.ids == truncated.value.ids == ("snap_1", segment)
+    assert foreign.value.ids == ("snap_1", "segments/stray.dat")
+
+
+def test_a_reader_keeps_what_it_opened_when_the_collection_is_dropped(edge_folder: Path) -> None:
+    files = build(edge_folder)
+    vectors = EdgeVectors(edge_folder)
+    collection = vectors.open("snap_1", files=files)
+    vectors.drop("snap_1")
+    assert vectors.names() == []
+    assert [hit.index for hit in collection.dense(vector(1, 0, 0), within=EVERYTHING, limit=3)] == [0, 1, 2]
+    assert len(list(collection.block_ids())) == 20
+    assert list(collection.dense_of([BlockId("aaaaaaaa.v1#4")])) == ["aaaaaaaa.v1#4"]
+
+
+def test_several_readers_and_threads_share_a_collection(edge_folder: Path) -> None:
+    files = build(edge_folder)
+    readers = [EdgeVectors(edge_folder).open("snap_1", files=files) for _ in range(2)]
+
+    def search(turn: int) -> list[Hit]:
+        return readers[turn % 2].dense(vector(1, 0, 0), within=EVERYTHING, limit=7)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(search, range(40)))
+    assert all(answer == answers[0] for answer in answers)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from shared.vectors.edge import EdgeVectors
+from tests.contract.vectors.points import a_point
+
+builder = EdgeVectors(Path(sys.argv[1])).build("snap_1", dimensions=3)
+builder.add([a_point("bbbbbbbb")])
+print("writing", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_process_is_refused_while_one_writes_and_begins_afresh_when_that_one_is_killed(
+    edge_folder: Path,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(edge_folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        vectors = EdgeVectors(edge_folder)
+        with pytest.raises(Conflict):
+            vectors.build("snap_1", dimensions=3)
+        with pytest.raises(Conflict):
+            vectors.drop("snap_1")
+        writer.kill()
+        writer.wait(timeout=10)
+        assert vectors.names() == []
+        files = build(edge_folder)
+    assert sorted(EdgeVectors(edge_folder).open("snap_1", files=files).block_ids()) == sorted(
+        point.block_id for point in POINTS
+    )
+    assert os.listdir(edge_folder / ".building") == []
+
+
+def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StorageError):
+        EdgeVectors(tmp_path / "file" / "collections").build("snap_1", dimensions=3)
+
+
+@pytest.mark.parametrize("name", ["", "../outside", ".building", "a/b", "名", "a" * 101])
+def test_a_name_never_leads_out_of_the_folder(edge_folder: Path, name: str) -> None:
+    vectors = EdgeVectors(edge_folder)
+    with pytest.raises(ValueError, match="not a collection name"):
+        vectors.build(name, dimensions=3)
+    with pytest.raises(ValueError, match="not a collection name"):
+        vectors.drop(name)
+
+
+def test_without_a_url_the_settings_mean_the_embedded_engine(edge_folder: Path) -> None:
+    assert isinstance(open_vectors(QdrantSettings(), edge_folder), EdgeVectors)
+    assert open_vectors(QdrantSettings(), edge_folder).names() == []
