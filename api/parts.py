@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from msgspec import Struct
-from sqlite_utils import Database
 
 from api.desk import RunDesk
 from api.retrieval.library import Library
 from shared.blobs import Blobs
-from shared.catalog.db import open_database
+from shared.catalog.db import Database, open_database
 from shared.clock import NowMs, now_ms
 from shared.ids import ImportId
 from shared.settings import Settings

@@ -11,7 +11,6 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 from msgspec import Struct
-from sqlite_utils import Database
 
 from api.parts import Parts
 from api.routes.access import AnyRequest
@@ -20,6 +19,7 @@ from api.routes.import_paths import check_paths, roots
 from api.routes.streams import HEARTBEAT, sse, stream
 from api.routes.uploads import receive_upload
 from shared.catalog import imports as catalog_imports
+from shared.catalog.db import Database
 from shared.errors import NotFound, UpstreamError
 from shared.ids import ImportId
 from shared.types.imports import Import, ImportMode, ImportRequest, SourceSpec
