@@ -64,7 +64,8 @@ def _narrow_ends(text: str, match: re.Match[str], start: int) -> bool:
     first = text[_skip_blanks(text, match.end())]
     if first.islower():
         return False
-    return match["marks"] != "." or not _abbreviates(before, following_upper=first.isupper())
+    whole_mark = match.group() != "."  # more than one, another, or one that a quote or bracket closes on
+    return whole_mark or not _abbreviates(before, following_upper=first.isupper())
 
 
 def _abbreviates(before: str, *, following_upper: bool) -> bool:

@@ -51,7 +51,7 @@ def answers(vectors: Vectors, library: list[Point], within: Filter, limit: int) 
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(library=libraries, within=filters, limit=st.integers(1, 26))
 def test_every_adapter_answers_like_the_one_in_memory(

@@ -6,14 +6,15 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shared.errors import CollectionUnavailable, Conflict, StorageError
-from shared.ids import BlockId
+from shared.ids import BlockId, DocId
 from shared.settings import QdrantSettings
 from shared.vectors.edge import EdgeVectors
 from shared.vectors.open import open_vectors
-from shared.vectors.port import Hit
+from shared.vectors.port import Filter, Hit
 from tests.contract.vectors.points import EVERYTHING, a_point, sparse, vector
 
 POINTS = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0)) for index in range(20)]
@@ -151,3 +152,27 @@ def test_a_name_never_leads_out_of_the_folder(edge_folder: Path, name: str) -> N
 def test_without_a_url_the_settings_mean_the_embedded_engine(edge_folder: Path) -> None:
     assert isinstance(open_vectors(QdrantSettings(), edge_folder), EdgeVectors)
     assert open_vectors(QdrantSettings(), edge_folder).names() == []
+
+
+def test_a_collection_big_enough_to_be_optimised_is_as_stable_as_a_small_one(edge_folder: Path) -> None:
+    """Past ten megabytes of vectors the engine rebuilds its segments when sealed, and stores them in other files."""
+    numbers = np.random.default_rng(7).normal(size=(7_000, 384)).astype(np.float32)
+    points = [a_point(f"doc{at // 10:05d}", at % 10, dense=row, terms=sparse(t1=1.0)) for at, row in enumerate(numbers)]
+    builder = EdgeVectors(edge_folder).build("snap_1", dimensions=384)
+    builder.add(points)
+    files = builder.seal()
+    assert any(name.endswith("matrix.dat") for name in files)
+
+    order = np.argsort(-(numbers @ numbers[0]) / np.linalg.norm(numbers, axis=1), kind="stable")[:20]
+    for _ in range(2):
+        collection = EdgeVectors(edge_folder).open("snap_1", files=files)
+        assert collection.count() == 7_000
+        hits = collection.dense(numbers[0], within=EVERYTHING, limit=20)
+        assert [hit.block_id for hit in hits] == [points[int(at)].block_id for at in order]
+        scope = Filter(doc_ids=tuple(DocId(f"doc{number:05d}") for number in range(100, 600)))
+        tied = collection.sparse(sparse(t1=1.0), within=scope, limit=12)
+        assert [(hit.doc_id, hit.index) for hit in tied] == [("doc00100", at) for at in range(10)] + [
+            ("doc00101", 0),
+            ("doc00101", 1),
+        ]
+        collection.close()

@@ -1,0 +1,93 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from shared.text.terms import passage_terms, query_terms, terms
+
+
+@pytest.mark.parametrize(
+    ("query", "passage"),
+    [
+        ("ERR_TIMEOUT", "连接失败返回err_timeout。"),
+        ("timeout", "ERR_TIMEOUT"),
+        ("2.1.3", "从v2.1.3起"),
+        ("v2.1", "v2.1.3"),
+        ("MAX_RETRIES", "MAX_RETRIES=3"),
+        ("1042", "错误码 1042：磁盘已满"),
+        ("3.14", "π≈3.14"),
+        ("GB/T7714", "GB/T 7714—2015"),
+        ("50010-2010", "《混凝土结构设计规范》GB 50010-2010"),
+        ("maxRetries", "the MAX retries"),
+        ("软件", "軟件"),
+        ("ＡＢＣ１２３", "abc123"),
+        ("naïve cafe", "Naive Café"),
+        ("retries", "retry"),
+        ("indexing", "indexed"),
+        ("タワー", "東京タワー"),
+        ("大阪", "大阪城へ行く"),
+        ("안녕", "안녕하세요"),
+        ("भाषा", "हिन्दी भाषा"),
+        ("C++", "written in c++ and C#"),
+        ("don't", "don’t"),
+    ],
+)
+def test_what_is_asked_for_is_found_in_other_spelling(query: str, passage: str) -> None:
+    assert set(terms(query)) & set(terms(passage))
+
+
+@pytest.mark.parametrize(
+    "name", ["v2.1.3", "ERR_TIMEOUT", "GB/T", "MAX_RETRIES=3", "1042", "3.14", "maxRetries", "2026-11-30"]
+)
+def test_a_name_is_kept_whole_as_well_as_in_parts(name: str) -> None:
+    found = terms(f"参数 {name} 的说明")
+    assert terms(name)[0] in (name.casefold(), "maxretri")
+    assert set(terms(name)) <= set(found)
+
+
+def test_a_word_and_its_characters_are_terms() -> None:
+    assert terms("长江大桥") == ["长江大桥", "长", "江", "大", "桥"]
+
+
+def test_a_name_the_dictionary_cuts_differently_is_found_by_its_characters() -> None:
+    assert {"许", "月", "凤"} <= set(terms("许月凤是演员")) & set(terms("演员许月凤的生平"))
+
+
+def test_parts_weigh_half_in_a_query() -> None:
+    weights = sorted(query_terms("ERR_TIMEOUT").values)
+    assert weights == [0.5, 0.5, 1.0]
+
+
+def test_a_term_weighs_more_when_repeated_and_less_in_a_longer_passage() -> None:
+    def weight(text: str) -> float:
+        sparse = passage_terms(text)
+        return sparse.values[sparse.indices.index(query_terms("valve").indices[0])]
+
+    assert weight("valve") < weight("valve valve") < weight("valve valve valve") < 2.2
+    assert weight("valve") > weight("valve " + "other words of no concern " * 50)
+
+
+def test_text_without_words_has_no_terms() -> None:
+    for text in ("", "  \n", "——。！", "\x00\ud800", "🙂"):
+        assert terms(text) == []
+        assert query_terms(text).indices == ()
+
+
+def test_a_run_too_long_to_be_a_name_is_dropped_but_its_parts_are_kept() -> None:
+    assert terms("x" * 1_000_000) == []
+    assert terms("AAAA" * 30 + "/report") == ["report"]
+
+
+def test_every_process_makes_the_same_terms() -> None:
+    text = "憂鬱的臺灣烏龜 v2.1.3 HTTPServer retries"
+    code = f"from shared.text.terms import passage_terms; print(passage_terms({text!r}))"
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
+    assert other.stdout.strip() == str(passage_terms(text))
