@@ -9,7 +9,7 @@ import msgspec
 from scripts.citebound.api import Api, open_api
 from scripts.citebound.console import err, note, out, plain, print_json, words
 from scripts.citebound.failure import FAILED, NO_ANSWER, OK, PARTIAL, CommandFailed
-from shared.types.documents import ROOT_PATH
+from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 from shared.types.events import (
     AnswerDelta,
     CitationMade,
@@ -97,9 +97,9 @@ def show_step(event: RunEvent) -> None:
             note(f"  {text}", "dim italic")
         case ToolCalled(tool=tool, arguments=given):
             note(f"  → {tool} {given}")
-        case ToolResulted(harness_status=status, admitted=admitted, tokens=tokens, summary=summary):
+        case ToolResulted(harness_status=status, admitted=admitted, summary=summary):
             verdict = words("admitted", "已采纳") if admitted else words("refused", "未采纳") + f" ({status})"
-            note(f"  ← {summary} · {tokens} tokens · {verdict}", "dim" if admitted else "yellow")
+            note(f"  ← {summary} · {verdict}", "dim" if admitted else "yellow")
         case AnswerDelta() | CitationMade() | RunCompleted() | RunFailed():
             return
 
@@ -128,11 +128,16 @@ def print_answer(answer: Answer) -> None:
 
 def place(*, title: str, section_path: str, page_first: int | None, page_last: int | None) -> str:
     """Title, section and pages on one line."""
-    section = "" if section_path == ROOT_PATH else f" › {section_path}"
+    if section_path in (ROOT_PATH, title):
+        where = title
+    elif section_path.startswith(title + PATH_SEPARATOR):  # the first heading is the title, as in most documents
+        where = section_path
+    else:
+        where = title + PATH_SEPARATOR + section_path
     if page_first is None:
-        return title + section
+        return where
     pages = f"p. {page_first}" if page_last in (None, page_first) else f"pp. {page_first}–{page_last}"
-    return f"{title}{section}, {pages}"
+    return f"{where}, {pages}"
 
 
 def _print_citation(citation: Citation) -> None:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from scripts.citebound.console import plain, print_json
 from scripts.citebound.doctor import machine
 from scripts.citebound.doctor.check import Check, State
 from scripts.citebound.doctor.configured import read_settings
 from scripts.citebound.failure import FAILED, OK
+from scripts.citebound.supervisor.readiness import read_readiness
 from shared.layout import Layout
 from shared.settings_load import data_folder
 
@@ -70,17 +69,14 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
 
 
 def _ready(address: str) -> Check:
-    try:
-        reply = httpx.get(f"{address}/readyz", timeout=10, trust_env=False)
-    except httpx.TransportError as error:
-        return Check(
-            name="ready",
-            state="broken",
-            detail=f"{address} does not answer ({type(error).__name__})",
-            remedy="see api.log in the data folder's logs; the supervisor starts it again by itself",
-        )
-    state: State = "ok" if reply.is_success else "broken"
-    return Check(name="ready", state=state, detail=f"/readyz says {reply.status_code}: {reply.text[:300]}")
+    parts = read_readiness(address, timeout_s=10)
+    log = "see api.log in the data folder's logs; the supervisor starts it again if it died"
+    if parts is None:
+        return Check(name="ready", state="broken", detail=f"{address} does not answer", remedy=log)
+    wrong = [f"{name} {part.state}: {part.detail}" for name, part in parts.items() if part.state not in ("ok", "none")]
+    if wrong:
+        return Check(name="ready", state="broken", detail="; ".join(wrong), remedy=log)
+    return Check(name="ready", state="ok", detail=f"{', '.join(parts)} answer")
 
 
 def _print(check: Check) -> None:

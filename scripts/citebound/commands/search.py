@@ -45,7 +45,7 @@ def search(arguments: argparse.Namespace) -> int:
     if payload is not None:
         for rank, found in enumerate(payload.blocks, 1):
             _print_place(f"{rank}.", found)
-            plain(found.text)
+            plain(found.text.strip())
             out.print()
         if payload.blocks:
             note(

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from rich.markup import escape
-from rich.tree import Tree
 
 from scripts.citebound.api import open_api
-from scripts.citebound.console import out, plain, print_json
+from scripts.citebound.console import plain, print_json
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.telemetry import names
 from shared.types.traces import Attributes, AttributeValue, SpanEvent, SpanNode, Trace
@@ -36,6 +34,7 @@ _SHOWN: Final = (  # attribute, label; in the order shown
     (names.TERMINATION, "reason"),
     (names.ERROR_TYPE, "error"),
 )
+_NOTABLE = (names.BRAKE, names.PROTOCOL_ERROR, names.RETRY)
 _LONGEST = 160  # characters of one value
 
 
@@ -45,7 +44,8 @@ def trace(arguments: argparse.Namespace) -> int:
         print_json(found)
         return OK
     for root in found.spans:
-        out.print(as_tree(root))
+        for line, style in tree_lines(root):
+            plain(line, style)
     for line in manifest_lines(found.spans):
         plain(line, "dim")
     if found.partial:
@@ -56,13 +56,18 @@ def trace(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def as_tree(span: SpanNode) -> Tree:
-    tree = Tree(escape(span_line(span)), style="red" if span.status == "error" else "")
+def tree_lines(span: SpanNode, *, first: str = "", rest: str = "") -> Iterator[tuple[str, str]]:
+    """(line, style) of the span, its events and everything beneath it; lines are never cut, a reader may want to search them.
+
+    first, rest: what stands before the first line and before all others.
+    """
+    yield first + span_line(span), "red" if span.status == "error" else ""
+    inner = rest + ("│  " if span.children else "   ")
     for line in event_lines(span.events):
-        tree.add(escape(line), style="yellow" if line.startswith(("brake", "protocol_error", "retry")) else "dim")
+        yield f"{inner}• {line}", "yellow" if line.startswith(_NOTABLE) else "dim"
     for child in span.children:
-        tree.children.append(as_tree(child))
-    return tree
+        last = child is span.children[-1]
+        yield from tree_lines(child, first=rest + ("└─ " if last else "├─ "), rest=rest + ("   " if last else "│  "))
 
 
 def span_line(span: SpanNode) -> str:

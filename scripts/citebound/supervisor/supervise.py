@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-import httpx
-import msgspec
 from msgspec import Struct
 
 from scripts.citebound.failure import CommandFailed
@@ -22,6 +20,7 @@ from scripts.citebound.supervisor.child import Child, Recipe, ending
 from scripts.citebound.supervisor.instance import Instance, claim_folder, forget_instance, write_instance
 from scripts.citebound.supervisor.listening import address_of, listen
 from scripts.citebound.supervisor.logs import rotate
+from scripts.citebound.supervisor.readiness import read_readiness
 from scripts.citebound.supervisor.restarts import Again, GiveUp, after_death
 from scripts.citebound.supervisor.signals import Signals
 from shared.clock import now_ms
@@ -33,20 +32,6 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 READY_S: Final = 120  # for the API to load its model and open the snapshot on a slow machine
 BROKER_S: Final = 60  # for the broker to read its file back
 _POLL_S: Final = 0.05
-
-
-class _Part(Struct, frozen=True, kw_only=True):
-    state: str
-    detail: str | None = None
-
-
-class _Readiness(Struct, frozen=True, kw_only=True):
-    """GET /readyz"""
-
-    parts: dict[str, _Part]
-
-
-_readiness = msgspec.json.Decoder(_Readiness)
 
 
 class _Due(Struct, frozen=True, kw_only=True):
@@ -216,12 +201,8 @@ class Supervisor:
 
     def _is_ready(self) -> bool:
         """True when no part is loading any more. A part that failed (a damaged snapshot, say) must not keep people from mending it."""
-        try:
-            reply = httpx.get(f"{self.address}/readyz", timeout=5, trust_env=False)
-            parts = _readiness.decode(reply.content).parts
-        except (httpx.TransportError, msgspec.DecodeError):
-            return False
-        if any(part.state == "loading" for part in parts.values()):
+        parts = read_readiness(self.address, timeout_s=5)
+        if parts is None or any(part.state == "loading" for part in parts.values()):
             return False
         self.troubles = tuple(f"{name}: {part.detail}" for name, part in parts.items() if part.state == "failed")
         return True

@@ -10,7 +10,7 @@ import pytest
 from scripts.citebound.__main__ import main
 from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, show_step
 from scripts.citebound.commands.imports import exit_code
-from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line
+from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line, tree_lines
 from scripts.citebound.console import size
 from scripts.citebound.doctor.configured import MASK, read_settings, shown
 from scripts.citebound.failure import CommandFailed
@@ -139,6 +139,8 @@ def test_exit_codes_of_imports(finished: Import, code: int) -> None:
         ("/", None, None, "手册"),
         ("第一章 › 1.2 安装", 3, 3, "手册 › 第一章 › 1.2 安装, p. 3"),
         ("第一章", 3, 4, "手册 › 第一章, pp. 3–4"),
+        ("手册", None, None, "手册"),
+        ("手册 › 第一章", None, None, "手册 › 第一章"),
     ],
 )
 def test_a_place_is_one_line(section_path: str, page_first: int | None, page_last: int | None, line: str) -> None:
@@ -170,6 +172,23 @@ def test_a_spans_line_says_how_long_it_took_what_it_was_asked_and_whether_it_was
 def test_admission_is_shown_with_its_numbers() -> None:
     event = SpanEvent(name="admission", at_ns=0, attributes={"tokens": 812, "limit": 1000, "admitted": True})
     assert list(event_lines([event])) == ["admission  tokens=812 limit=1000 admitted=yes"]
+
+
+def test_a_tree_shows_events_under_their_span_and_children_in_order() -> None:
+    def named(name: str, *children: SpanNode, events: tuple[SpanEvent, ...] = ()) -> SpanNode:
+        return msgspec.structs.replace(
+            a_span(), name=name, attributes={}, end_ns=1_000_000, children=children, events=events
+        )
+
+    brake = SpanEvent(name="brake", at_ns=0, attributes={"kind": "gain"})
+    root = named("run", named("turn", named("chat")), named("turn", events=(brake,)))
+    assert [line for line, _ in tree_lines(root)] == [
+        "run  0.0 ms",
+        "├─ turn  0.0 ms",
+        "│  └─ chat  0.0 ms",
+        "└─ turn  0.0 ms",
+        "      • brake  kind=gain",
+    ]
 
 
 def test_the_manifest_is_shown_key_by_key() -> None:

@@ -1,0 +1,29 @@
+"""What the API says of itself."""
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """state: ok, none (not there, and it works all the same), loading, failed."""
+
+    state: str
+    detail: str | None = None
+
+
+class Readiness(Struct, frozen=True, kw_only=True):
+    """GET /readyz, as far as anybody here needs it."""
+
+    parts: dict[str, Part]
+
+
+_decoder = msgspec.json.Decoder(Readiness)
+
+
+def read_readiness(address: str, *, timeout_s: float) -> dict[str, Part] | None:
+    """The parts by name; None when nothing answers, or nothing that is ours."""
+    try:
+        return _decoder.decode(httpx.get(f"{address}/readyz", timeout=timeout_s, trust_env=False).content).parts
+    except (httpx.TransportError, msgspec.DecodeError):
+        return None
