@@ -34,7 +34,7 @@ from worker.faults import fault_point
 from worker.lease import checker, heartbeat, waiter
 from worker.stages.discover import discover
 from worker.stages.embed import Target, embed
-from worker.stages.index import Build, BuildJob, Built, Missing, Unsound, target_of
+from worker.stages.index import Build, BuildCrashed, BuildJob, Built, Missing, Unsound, target_of
 from worker.stages.lineage import Chunking
 from worker.stages.parse import Parser, chunk, parse
 from worker.stages.publish import Plan, Space, open_snapshot, plan_snapshot, publish, state_facts
@@ -93,35 +93,49 @@ def _to_an_end(course: "_Course", work: Work, span: Span, *, claims: int) -> Non
     """Run, and turn each way of ending into a state."""
     try:
         if claims > MAX_CLAIMS:
-            raise ImportFailed("worker_crashed", f"{MAX_CLAIMS} tries in a row ended the worker process.")
+            raise ImportFailed("worker_crashed", f"{MAX_CLAIMS} tries in a row broke off. The worker's log says where.")
         course.run()
     except Stopped:
         _log.info("import_id=%s stopped", work.import_id)
         if not leases.settle(work.db, work.import_id, work.worker, now_ms=work.now_ms()):
             leases.release(work.db, work.import_id, work.worker, now_ms=work.now_ms())
+    except BuildCrashed as error:
+        _rest_or_fail(work, error)
     except ImportFailed as error:
         _log.warning("import_id=%s failed code=%s: %s", work.import_id, error.code, error.reason)
         span.set_attribute(names.ERROR_TYPE, error.code)
         leases.fail(work.db, work.import_id, work.worker, code=error.code, reason=error.reason, now_ms=work.now_ms())
     except (StorageError, UpstreamError) as error:
         span.set_attribute(names.ERROR_TYPE, error.code)
-        _rest(work, error)
+        _rest_or_fail(work, error)
     except Exception:
         leases.drop_lease(work.db, work.import_id, work.worker, now_ms=work.now_ms())
         raise
 
 
-def _rest(work: Work, error: StorageError | UpstreamError) -> None:
-    """Pause for a fault outside the documents; one that time may mend ends by itself."""
-    asked_s = error.retry_after_s if isinstance(error, UpstreamError) else None
-    wait_s = pause_s(leases.faults(work.db, work.import_id), asked_s) if error.retryable else None
-    _log.warning("import_id=%s paused code=%s wait_s=%s: %s", work.import_id, error.code, wait_s, error.message)
+def _rest_or_fail(work: Work, error: StorageError | UpstreamError | BuildCrashed) -> None:
+    """Pause for a fault outside the documents; one that time may mend ends by itself.
+
+    A builder that was killed may have lacked memory for a moment; one that is killed again and again ends its import.
+    """
+    faults = leases.faults(work.db, work.import_id)
     now_ms = work.now_ms()
+    match error:
+        case BuildCrashed():
+            reason, wait_s = str(error), pause_s(faults, None)
+            if faults >= MAX_CLAIMS:
+                leases.fail(work.db, work.import_id, work.worker, code="build_crashed", reason=reason, now_ms=now_ms)
+                return
+        case UpstreamError():
+            reason, wait_s = error.message, pause_s(faults, error.retry_after_s) if error.retryable else None
+        case StorageError():
+            reason, wait_s = error.message, pause_s(faults, None)
+    _log.warning("import_id=%s paused wait_s=%s: %s", work.import_id, wait_s, reason)
     paused = leases.pause_for(
         work.db,
         work.import_id,
         work.worker,
-        reason=error.message,
+        reason=reason,
         wake_at_ms=None if wait_s is None else now_ms + round(wait_s * 1000),
         now_ms=now_ms,
     )
@@ -176,7 +190,9 @@ class _Course:
                 embedding_version=self._space.embedding_version,
                 dimensions=self._space.dimensions,
             )
+            fault_point("index:begun")
             result = self._parts.build(job, self._work.check)
+            fault_point("seal:built")
         match result:
             case Missing(documents=documents):
                 ordinals = {item.doc_id: item.ordinal for item in list_items(self._work.db, self._work.import_id)}

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 
 import dramatiq
-from shared.vectors.open import open_vectors
 
 from shared.blobs import Blobs
 from shared.catalog.building import orphaned_snapshots
@@ -29,6 +28,7 @@ from shared.lifeline import follow_parent
 from shared.settings import Settings
 from shared.settings_load import load_settings
 from shared.telemetry.setup import Telemetry
+from shared.vectors.open import open_vectors
 from shared.wake import ACTOR, QUEUE, open_broker, wake_import
 from worker.advance import Parts, advance
 from worker.parsers import ParserPool
@@ -73,7 +73,7 @@ def run(settings: Settings) -> None:
     telemetry = Telemetry(database=layout.traces, artifacts=layout.artifacts, settings=settings.trace, secrets=secrets)
     broker = open_broker(settings.broker.url)
     parts, close = open_parts(settings, layout)
-    _declare(broker, parts, stopping)
+    declare(broker, parts, stopping)
     worker = dramatiq.Worker(broker, queues={QUEUE}, worker_threads=THREADS)
     worker.queue_prefetch = 1  # a long import must not hold the next one's message
     worker.start()
@@ -125,7 +125,7 @@ def open_parts(settings: Settings, layout: Layout) -> tuple[Parts, Callable[[], 
     return parts, close
 
 
-def _declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) -> None:
+def declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) -> None:
     @dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)
     def advance_import(import_id: str) -> None:  # pyright: ignore[reportUnusedFunction]: the broker calls it
         name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"

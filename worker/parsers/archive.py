@@ -41,7 +41,7 @@ class Archive:
             return self._zip.read(name)
         except KeyError as error:
             raise DocumentError("corrupt", f"The file is damaged: its part {name} is missing.") from error
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
             raise DocumentError("corrupt", f"The file is damaged: its part {name} can't be unpacked.") from error
 
     def xml(self, name: str) -> Node:

@@ -1,6 +1,7 @@
 """CSV and its kin: the delimiter is found, the file is one table."""
 
 import csv
+import io
 from collections import Counter
 
 from worker.parsers.sheets import sheet_elements
@@ -14,7 +15,7 @@ _SAMPLE_LINES = 50
 def read(file: File) -> Parsed:
     text, encoding = file.text()
     csv.field_size_limit(1 << 30)  # the memory limit is the child's
-    rows = list(csv.reader(text.split("\n"), delimiter=_delimiter(text)))
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
     return Parsed(title="", media_type="text/csv", elements=tuple(sheet_elements(rows)), encoding=encoding)
 
 

@@ -11,15 +11,13 @@ from typing import Any, cast
 import docx
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.opc.exceptions import PackageNotFoundError
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.archive import Archive
 from worker.parsers.headings import numbered_headings
-from worker.parsers.markup import MarkupError, Node, parse_xml
+from worker.parsers.markup import Node, parse_xml
 from worker.parsers.numbering import Numbering, W, value_of
 from worker.parsers.source import File
 from worker.parsers.tables import table
@@ -45,10 +43,7 @@ class _Style(Struct, frozen=True, kw_only=True):
 
 def read(file: File) -> Parsed:
     Archive(file.data)  # for its limits; python-docx has none
-    try:
-        document = docx.Document(io.BytesIO(file.data))
-    except (KeyError, ValueError, MarkupError, PackageNotFoundError) as error:
-        raise DocumentError("corrupt", "The Word document is damaged or incomplete.") from error
+    document = docx.Document(io.BytesIO(file.data))
     elements = numbered_headings(tuple(_Reader(document).elements()))
     return Parsed(title=document.core_properties.title or "", media_type=MEDIA_TYPE, elements=elements)
 

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections import Counter
 
 from charset_normalizer import from_bytes
 
@@ -16,6 +17,7 @@ _MARKS = (
 )
 _CANDIDATES = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1252", "cp1251", "cp866", "koi8_r", "cp1256")
 _SAMPLE_BYTES = 200_000
+_PART_LINES, _PARTS = 4, 12
 _ORDINARY = re.compile(r"[\s\x21-\x7e\u3001-\u3011\uff01-\uff1f]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _BROKEN = "\ufffd"
@@ -57,7 +59,8 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 def _as_utf16(data: bytes) -> tuple[str, str] | None:
     """Only UTF-16 has zero bytes in ordinary text (blanks, line ends, digits), and on one side of each pair."""
     zeros = data.count(0)
-    if zeros == 0 or len(data) % 2 or (zeros / len(data) < 0.05 and _strictly(data, "utf-8") is not None):
+    data = data[: len(data) // 2 * 2]
+    if zeros == 0 or (zeros / len(data) < 0.05 and _strictly(data, "utf-8") is not None):
         return None
     readings = [(text, code) for code in ("utf-16-le", "utf-16-be") if (text := _strictly(data, code)) is not None]
     if not readings:
@@ -72,7 +75,21 @@ def _is_utf8_with_damage(text: str) -> bool:
 
 
 def _guess(data: bytes) -> tuple[str, str]:
-    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=list(_CANDIDATES)).best()
-    if best is None:
+    encoding = _recognised(data[:_SAMPLE_BYTES]) or _recognised_in_parts(data[:_SAMPLE_BYTES])
+    text = data.decode(encoding, "replace") if encoding else _BROKEN
+    if encoding is None or text.count(_BROKEN) * 50 > len(text):
         raise DocumentError("unreadable", "The text's encoding is not recognised. Save the file as UTF-8.")
-    return data.decode(best.encoding, "replace"), best.encoding
+    return text, encoding
+
+
+def _recognised(data: bytes) -> str | None:
+    best = from_bytes(data, cp_isolation=list(_CANDIDATES)).best()
+    return best.encoding if best is not None else None
+
+
+def _recognised_in_parts(data: bytes) -> str | None:
+    """One damaged byte spoils the whole for the detector; most lines are whole."""
+    lines = data.split(b"\n")
+    parts = [b"\n".join(lines[at : at + _PART_LINES]) for at in range(0, len(lines), _PART_LINES)]
+    votes = Counter(found for part in parts[:_PARTS] if (found := _recognised(part)) not in (None, "ascii"))
+    return votes.most_common(1)[0][0] if votes else None

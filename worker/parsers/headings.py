@@ -36,6 +36,7 @@ _NUMBERINGS: tuple[tuple[int, re.Pattern[str]], ...] = (
 _LISTS = frozenset(
     {6, 7, 8}
 )  # these number lists as often as headings: they must stand between blank lines or carry text
+NO_TITLE = re.compile(r"(?:table of )?contents|目\s*[录錄次]|abstract|摘\s*要|introduction|前\s*言", re.IGNORECASE)
 _ENDS_LIKE_PROSE = re.compile(r"[。；;，,、！!？?：:.…]$")
 _UNDERLINE = re.compile(r"\s*(=+|-+)\s*")
 
@@ -78,7 +79,10 @@ def _numbered(line: str) -> int | None:
 def find_headings(lines: Sequence[str]) -> dict[int, Heading]:
     """Line number -> heading."""
     ranks = {number: rank for number, line in enumerate(lines) if (rank := rank_of(line)) is not None}
-    for number in _contents(lines, ranks) | _list_items(lines, ranks) | _out_of_order(lines, ranks):
+    contents = _contents(lines, ranks)
+    for number in contents:
+        del ranks[number]
+    for number in _list_items(lines, ranks, contents) | _out_of_order(lines, ranks):
         del ranks[number]
     found = {number: Heading(level=rank, title=lines[number].strip()) for number, rank in ranks.items()}
     found |= _underlined(lines)
@@ -94,7 +98,13 @@ def _is_title(lines: Sequence[str], first: int, found: dict[int, Heading]) -> bo
     after = first + 1
     set_off = after in found or (after < len(lines) and not lines[after].strip())
     has_body = any(text.strip() for text in lines[after : after + 50])
-    return set_off and has_body and len(line) <= MAX_CHARS and not _ENDS_LIKE_PROSE.search(line)
+    return (
+        set_off
+        and has_body
+        and len(line) <= MAX_CHARS
+        and not NO_TITLE.fullmatch(line)
+        and not _ENDS_LIKE_PROSE.search(line)
+    )
 
 
 def _underlined(lines: Sequence[str]) -> dict[int, Heading]:
@@ -114,13 +124,13 @@ def _contents(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
     return {number for number in ranks if last[lines[number].strip()] > number}
 
 
-def _list_items(lines: Sequence[str], ranks: dict[int, int]) -> set[int]:
+def _list_items(lines: Sequence[str], ranks: dict[int, int], contents: set[int]) -> set[int]:
     """Neighbours with the same numbering and nothing under them are a list, not headings; one of them may well be a sentence."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     items: set[int] = set()
     for one, other in pairwise(filled):
-        rank = ranks.get(one, ranks.get(other))
-        if rank is not None and _numbered(lines[one].strip()) == _numbered(lines[other].strip()):
+        same = _numbered(lines[one].strip()) == _numbered(lines[other].strip())
+        if same and one not in contents and other not in contents:
             items.update(number for number in (one, other) if number in ranks)
     for number, rank in ranks.items():
         if rank in _LISTS and not _set_off(lines, number):

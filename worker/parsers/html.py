@@ -15,6 +15,7 @@ from unstructured.partition.html import partition_html
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers import plain
+from worker.parsers.clean import readable
 from worker.parsers.markup import Node, elements, parse_html, to_html, walk
 from worker.parsers.source import File
 from worker.parsers.tables import table
@@ -112,6 +113,8 @@ def _depth(root: Node) -> int:
 
 def _prepare(root: Node) -> list[Element]:
     """Mend the tree in place; returns the tables and preformatted texts taken out of it, which marks in the tree stand for."""
+    for node in elements(root):  # character references may name what may not be written back
+        node.text, node.tail = readable(node.text or ""), readable(node.tail or "")
     hiding = {selector for style in root.iter("style") for selector in _hiding_selectors(style.text or "")}
     for node in elements(root):
         if not isinstance(node.tag, str) or node.getparent() is None:
@@ -149,7 +152,7 @@ def _prepare(root: Node) -> list[Element]:
 
 def _padded(text: str | None) -> str | None:
     """unstructured drops paragraphs of one character."""
-    return text + _PAD if text is not None and len(text.strip()) == 1 else text
+    return text + _PAD if text and len(text.strip()) == 1 else text
 
 
 def _hiding_selectors(css: str) -> Iterator[str]:

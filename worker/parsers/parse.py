@@ -1,20 +1,36 @@
 """One file to Parsed: what the child runs. Looks at the content, hands it to the format's module, cleans what comes back."""
 
 import importlib
+import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
+from zipfile import BadZipFile
 
 from msgspec.structs import replace
 
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.clean import clean, trimmed
+from worker.parsers.markup import MarkupError
 from worker.parsers.sniff import Format, sniff
 from worker.parsers.source import File
 from worker.parsers.suspect import hides_text, talks_to_a_model
 from worker.parsers.types import Element, Parsed
 
+# What libraries raise when a file breaks its format's rules. Anything else is a bug of ours or theirs: parse_crashed.
+_DAMAGE = (
+    ValueError,
+    LookupError,
+    EOFError,
+    NotImplementedError,
+    RecursionError,
+    BadZipFile,
+    zlib.error,
+    struct.error,
+    MarkupError,
+)
 MAX_TEXT_CHARS = 64_000_000  # of one document
 TITLE_CHARS = 200
 
@@ -54,9 +70,11 @@ def _read(file: File) -> Parsed:
     kind = sniff(file)
     module, _, function = _READERS[kind].partition(":")
     read = getattr(importlib.import_module(f"worker.parsers.{module}"), function)
-    if kind == "eml":
-        return cast("Parsed", read(file, _read_attachment))
-    return cast("Parsed", read(file))
+    try:
+        return cast("Parsed", read(file, _read_attachment) if kind == "eml" else read(file))
+    except _DAMAGE as error:
+        reason = f"The file is damaged: its content is no {kind} ({type(error).__name__})."
+        raise DocumentError("corrupt", reason) from error
 
 
 def _read_attachment(file: File) -> Parsed:

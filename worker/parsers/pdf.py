@@ -4,6 +4,7 @@ unstructured's partition_pdf needs unstructured_inference and then gave no eleme
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, cast
 
 import pypdfium2 as pdfium
@@ -33,7 +34,7 @@ def read(file: File) -> Parsed:
             raise DocumentError("too_large", f"The PDF has more than {MAX_PAGES} pages.")
         pages = [_page(document, index) for index in range(len(document))]
         outline = _outline(document)
-        named = document.get_metadata_value("Title").strip()
+        named = _readable(lambda: document.get_metadata_value("Title")).strip()
     finally:
         document.close()
     _require_text(pages)
@@ -78,8 +79,16 @@ def _outline(document: Any) -> list[OutlineEntry]:
             continue
         kind, place = destination.get_view()
         y = place[1] if kind == raw.PDFDEST_VIEW_XYZ and len(place) > 1 else None
-        entries.append(OutlineEntry(level=mark.level, title=mark.get_title(), page=index + 1, y=y))
+        entries.append(OutlineEntry(level=mark.level, title=_readable(mark.get_title), page=index + 1, y=y))
     return entries
+
+
+def _readable(ask: Callable[[], str]) -> str:
+    """A title that breaks its own encoding is no reason to refuse the document."""
+    try:
+        return ask()
+    except UnicodeDecodeError:
+        return ""
 
 
 def _require_text(pages: list[PageLines]) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from worker.parsers.headings import rank_of
+from worker.parsers.headings import NO_TITLE, rank_of
 from worker.parsers.pdf_lines import Line, PageLines
 from worker.parsers.plain import ENDS_SENTENCE, LIST_ITEM
 from worker.parsers.tables import SEPARATOR
@@ -27,7 +27,6 @@ _MARKER = re.compile(r"(?:[•·●○■□▪◦–—*-]|\(?\w{1,3}[.)）、]
 _WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff“”‘’…—]"
 )
-_NO_TITLE = re.compile(r"(?:table of )?contents|目\s*[录錄次]|abstract|摘\s*要|introduction|前\s*言", re.IGNORECASE)
 _HYPHENS = "-‐"
 _PAGE_NUMBER = re.compile(r"[\W\d]*(?:第|共|页|頁|page|of|p|seite|von|[ivxlc]+|[\W\d])*", re.IGNORECASE)
 
@@ -164,7 +163,7 @@ def _title_lines(lines: Sequence[Line], *, before: int) -> tuple[int, int] | Non
     first_page = [
         at
         for at in range(before)
-        if lines[at].page == lines[0].page and _may_head(lines[at]) and not _NO_TITLE.fullmatch(lines[at].text)
+        if lines[at].page == lines[0].page and _may_head(lines[at]) and not NO_TITLE.fullmatch(lines[at].text)
     ]
     if not first_page:
         return None

@@ -49,7 +49,8 @@ def lines_of(page: Any, number: int) -> PageLines:
     textpage = page.get_textpage()
     try:
         reader = _Reader(textpage, number)
-        lines = tuple(reader.turned_lines() if reader.is_turned() else reader.lines())
+        found = reader.turned_lines() if reader.is_turned() else reader.lines()
+        lines = tuple(line for line in found if line.text.strip())
     finally:
         textpage.close()
     pictures = any(True for _ in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))

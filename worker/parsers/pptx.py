@@ -3,17 +3,13 @@
 import io
 from collections.abc import Iterable, Iterator
 from typing import Any
-from zipfile import BadZipFile
 
 from msgspec.structs import replace
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
-from pptx.exc import PackageNotFoundError
 
-from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.archive import Archive
-from worker.parsers.markup import MarkupError
 from worker.parsers.source import File
 from worker.parsers.tables import table
 from worker.parsers.types import Element, Parsed
@@ -27,11 +23,8 @@ _LINE_BREAK = "\x0b"  # how python-pptx gives a line break inside a paragraph
 
 def read(file: File) -> Parsed:
     Archive(file.data)  # for its limits; python-pptx has none
-    try:
-        presentation: Any = Presentation(io.BytesIO(file.data))
-        slides = list(presentation.slides)
-    except (KeyError, ValueError, BadZipFile, MarkupError, PackageNotFoundError) as error:
-        raise DocumentError("corrupt", "The presentation is damaged or incomplete.") from error
+    presentation: Any = Presentation(io.BytesIO(file.data))
+    slides = list(presentation.slides)
     elements: list[Element] = []
     hidden = False
     for number, slide in enumerate(slides, 1):

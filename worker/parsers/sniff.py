@@ -109,7 +109,6 @@ _BY_SUFFIX: dict[str, Format] = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".ipynb"), "json"),
     **dict.fromkeys((".xml", ".rss", ".atom"), "xml"),
-    ".eml": "eml",
     **{f".{name}": "code" for name in _CODE},
 }
 _HTML_START = re.compile(
@@ -182,6 +181,8 @@ def _binary(data: bytes) -> str | None:
 
 
 def _text_kind(file: File) -> Format:
+    if file.suffix == ".eml" or _is_mail(file.data[:2000].decode("latin-1")):
+        return "eml"  # its parts may be in several encodings: not one text
     start = File(data=file.data[:_LOOKED_AT], name=file.name).text()[0]
     named = _BY_SUFFIX.get(file.suffix)
     if named is not None and (named != "xml" or not _HTML_START.match(start)):
@@ -190,8 +191,11 @@ def _text_kind(file: File) -> Format:
         return "html"
     if start.lstrip().startswith("<?xml"):
         return "xml"
-    if sum(1 for line in start.split("\n")[:12] if _MAIL_HEADER.match(line)) >= 3 and _MAIL_HEADER.match(start):
-        return "eml"
     if file.suffix in _SHEETS and re.search(r"[,;\t|]", start.partition("\n")[0]):
         return "csv"
     return "text"
+
+
+def _is_mail(start: str) -> bool:
+    headers = sum(1 for line in start.split("\n")[:12] if _MAIL_HEADER.match(line))
+    return headers >= 3 and _MAIL_HEADER.match(start) is not None

@@ -4,16 +4,13 @@ import datetime
 import io
 from collections.abc import Iterator
 from typing import Any
-from zipfile import BadZipFile
 
 import openpyxl
 from msgspec.structs import replace
-from openpyxl.utils.exceptions import InvalidFileException
 
 from shared.errors import DocumentError
 from shared.types.documents import BlockFlag
 from worker.parsers.archive import Archive
-from worker.parsers.markup import MarkupError
 from worker.parsers.sheets import sheet_elements
 from worker.parsers.source import File
 from worker.parsers.types import Element, Parsed
@@ -57,18 +54,7 @@ def read(file: File) -> Parsed:
 
 
 def _open(data: bytes, *, values: bool) -> Any:
-    try:
-        return openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=values)
-    except (
-        KeyError,
-        ValueError,
-        IndexError,
-        BadZipFile,
-        SyntaxError,
-        InvalidFileException,
-        MarkupError,
-    ) as error:
-        raise DocumentError("corrupt", "The workbook is damaged or incomplete.") from error
+    return openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=values)
 
 
 def _rows(sheet: Any, formulas: Any) -> Iterator[list[str]]:

@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
-from shared.vectors.open import open_vectors
 
 from shared.catalog.db import open_database
 from shared.embeddings.cache import EmbeddingCache
@@ -22,7 +21,8 @@ from shared.errors import CiteboundError, StorageError, UpstreamCode, UpstreamEr
 from shared.layout import Layout
 from shared.lifeline import PARENT_PIPE, follow_parent
 from shared.settings import QdrantSettings
-from worker.stages.index import BuildJob, BuildResult, Built, Missing, Unsound, build
+from shared.vectors.open import open_vectors
+from worker.stages.index import BuildCrashed, BuildJob, BuildResult, Built, Missing, Unsound, build
 
 _ROOT = Path(__file__).resolve().parents[2]
 _LOOK_S = 0.2  # how often it is looked whether the import is to stop
@@ -46,10 +46,6 @@ Reply: TypeAlias = Built | Missing | Unsound | Broken
 _decode = msgspec.json.Decoder(Reply).decode
 
 
-class BuildCrashed(Exception):
-    """The child ended without an answer."""
-
-
 def build_in_child(order: Order, check: Callable[[], None]) -> BuildResult:
     """Build and wait; `check` may raise to end it, and the child with it.
 
@@ -57,7 +53,7 @@ def build_in_child(order: Order, check: Callable[[], None]) -> BuildResult:
     """
     read_end, write_end = os.pipe()  # the child ends when ours is closed, however we end
     try:
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-m", "worker.stages.build"],
             cwd=_ROOT,
             env={**os.environ, PARENT_PIPE: str(read_end)},
@@ -65,12 +61,11 @@ def build_in_child(order: Order, check: Callable[[], None]) -> BuildResult:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # a terminal's Ctrl-C is for the worker
-        )
-        try:
-            output = _communicate(process, msgspec.json.encode(order), check)
-        finally:
-            process.kill()
-            process.wait()
+        ) as process:
+            try:
+                output = _communicate(process, msgspec.json.encode(order), check)
+            finally:
+                process.kill()  # nothing happens to one that has ended
     finally:
         os.close(read_end)
         os.close(write_end)

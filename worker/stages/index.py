@@ -22,6 +22,10 @@ from worker.stages.seal import Census, Problem, SealCheck, check, sample
 BATCH = 512  # points that go to the engine at once
 
 
+class BuildCrashed(Exception):
+    """The process that builds ended without an answer, e.g. for want of memory."""
+
+
 class BuildJob(Struct, frozen=True, kw_only=True):
     """Everything else is in the catalog under the snapshot's id."""
 

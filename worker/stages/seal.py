@@ -11,6 +11,7 @@ from shared.types.snapshots import ManifestDocument, SnapshotDocument, SnapshotM
 from shared.vectors.port import Collection, Filter, Point, Sparse
 
 SAMPLES = 16
+_NEAREST = 10
 _EQUAL = 2e-3  # engines may store half floats: a vector's cosine with itself is this close to 1
 
 SealCheck = Literal["open", "count", "ids", "own_vector", "rare_term"]
@@ -42,7 +43,8 @@ class Census:
 def sample(members: Sequence[SnapshotDocument], *, size: int = SAMPLES) -> frozenset[tuple[DocId, int]]:
     """Blocks (document, index) spread evenly over the whole snapshot."""
     total = sum(member.blocks for member in members)
-    wanted = sorted({total * n // size for n in range(min(size, total))}) if total else []
+    count = min(size, total)
+    wanted = [total * n // count for n in range(count)]
     found: set[tuple[DocId, int]] = set()
     first = 0
     for member in members:
@@ -110,9 +112,10 @@ def manifest(
 
 
 def _found_by_vector(collection: Collection, point: Point) -> bool:
-    """It is among the nearest, or these are all equal to it: copies of one text may crowd one another out."""
-    hits = collection.dense(point.dense, within=Filter(), limit=10)
-    return any(hit.block_id == point.block_id for hit in hits) or (bool(hits) and hits[-1].score >= 1 - _EQUAL)
+    """It is as near to itself as can be; copies of its text may crowd it out of the first ten."""
+    hits = collection.dense(point.dense, within=Filter(), limit=_NEAREST)
+    equal = [hit for hit in hits if hit.score >= 1 - _EQUAL]
+    return len(equal) == _NEAREST or any(hit.block_id == point.block_id for hit in equal)
 
 
 def _found_by_term(collection: Collection, point: Point, frequency: Mapping[int, int]) -> bool:

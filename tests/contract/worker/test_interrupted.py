@@ -13,7 +13,7 @@ from shared.errors import StorageError, UpstreamCode, UpstreamError
 from shared.types.imports import ImportRequest
 from tests.contract.worker.workshop import LEASE_MS, Killed, Workshop
 from worker.advance import MAX_CLAIMS
-from worker.stages.index import BuildJob, BuildResult
+from worker.stages.index import BuildCrashed, BuildJob, BuildResult
 
 TEXT = "\n".join(f"# 第{n}节\n第{n}节的内容，独一无二。\nParagraph {n} is like no other." for n in range(5))
 
@@ -273,3 +273,19 @@ def test_files_put_right_before_a_retry_are_taken_as_they_are_now(shop: Workshop
     retry(shop.db, failed.import_id, now_ms=shop.now)
     assert shop.work(failed.import_id).state == "completed"
     assert shop.members() == {"a.md": 1}
+
+
+def test_a_builder_that_is_killed_is_tried_again_and_in_the_end_given_up(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+
+    def crashing(job: BuildJob, check: object) -> BuildResult:
+        raise BuildCrashed("killed")
+
+    import_id = shop.ask()
+    for _ in range(MAX_CLAIMS):
+        assert shop.work(import_id, build=crashing).state == "paused"
+        assert shop.wait_for_reconciler(ms=900_000) == [import_id]
+    failed = shop.work(import_id, build=crashing)
+    assert (failed.state, failed.failure_code) == ("failed", "build_crashed")
+    retry(shop.db, import_id, now_ms=shop.now)
+    assert shop.work(import_id).state == "completed"

@@ -1,0 +1,61 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import StorageError
+from worker.stages.discover import files_under
+from worker.stages.places import document_key
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("内容")
+
+
+def test_a_folder_is_walked_in_sorted_order_without_what_systems_leave_behind(tmp_path: Path) -> None:
+    write(tmp_path, "b.md", "a.md", "章/一.md", "章/.hidden/x.md", ".DS_Store", "~$报告.docx", "notes.md~")
+    write(tmp_path, "Thumbs.db", "__MACOSX/a.md", ".git/config")
+    assert [found.key for found in files_under(tmp_path)] == ["a.md", "b.md", "章/一.md"]
+
+
+def test_links_are_not_followed_and_those_that_lead_outside_are_refused(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    write(inside, "a.md")
+    write(outside, "密.md")
+    (inside / "same.md").symlink_to(inside / "a.md")
+    (inside / "密.md").symlink_to(outside / "密.md")
+    (inside / "folder").symlink_to(outside, target_is_directory=True)
+    (inside / "loop").symlink_to(inside, target_is_directory=True)
+    found = {file.key: file.refused is not None for file in files_under(inside)}
+    assert found == {"a.md": False, "密.md": True, "folder": True}
+
+
+def test_pipes_and_sockets_are_no_documents(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    assert [found.key for found in files_under(tmp_path)] == ["a.md"]
+
+
+def test_a_folder_that_is_not_there_is_no_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(StorageError):
+        list(files_under(tmp_path / "没有"))
+
+
+def test_keys_are_the_same_on_every_machine() -> None:
+    assert document_key("Re\u0301sume\u0301.md") == document_key("R\u00e9sum\u00e9.md")
+    assert document_key("章\\一.md") == "章/一.md"
+    assert document_key("/etc/../密.md") == "etc/密.md"
+    assert document_key(os.fsdecode(b"\xff.md")) == "\ufffd.md"
+
+
+@given(name=st.text(max_size=30))
+def test_a_key_never_leaves_its_source(name: str) -> None:
+    key = document_key(name)
+    assert not key.startswith("/")
+    assert ".." not in key.split("/")
+    assert document_key(key) == key
