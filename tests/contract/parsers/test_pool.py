@@ -1,0 +1,88 @@
+"""A file that hangs, grows, crashes or babbles fails alone, and the next one is read as if nothing had been."""
+
+import os
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from shared.errors import DocumentError
+from tests.contract.parsers.broken import FINE
+from worker.parsers import ParserPool
+
+ANY = Path(os.devnull)
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def pool() -> Generator[ParserPool]:
+    pool = ParserPool(timeout_s=1, memory_mb=300, entry="tests.contract.parsers.broken:misbehave")
+    yield pool
+    pool.close()
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("hang", "parse_timeout"),
+        ("spin", "parse_timeout"),
+        ("eat", "parse_memory"),
+        ("memory", "parse_memory"),
+        ("segfault", "parse_crashed"),
+        ("exit", "parse_crashed"),
+        ("raise", "parse_crashed"),
+        ("babble", "parse_crashed"),
+        ("online", "parse_crashed"),
+        ("reject", "encrypted"),
+    ],
+)
+def test_a_bad_file_fails_alone_with_its_own_code(pool: ParserPool, how: str, code: str) -> None:
+    with pytest.raises(DocumentError) as error:
+        pool.parse(ANY, name=how)
+    assert error.value.code == code
+    assert pool.parse(ANY, name="fine") == FINE
+
+
+def test_what_a_library_prints_does_not_disturb_the_answer(pool: ParserPool) -> None:
+    assert pool.parse(ANY, name="print") == FINE
+
+
+def test_one_child_reads_many_documents(pool: ParserPool) -> None:
+    assert len({pool.parse(ANY, name="who").title for _ in range(5)}) == 1
+
+
+def test_a_child_that_ended_while_idle_is_replaced_without_a_word(pool: ParserPool) -> None:
+    child = psutil.Process(int(pool.parse(ANY, name="who").title))
+    child.kill()
+    _gone(child)
+    assert pool.parse(ANY, name="fine") == FINE
+
+
+def test_the_child_sees_no_setting_and_no_key(pool: ParserPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CITEBOUND_CHAT__API_KEY", "sk-secret")
+    assert "CITEBOUND" not in pool.parse(ANY, name="environment").title
+
+
+def test_two_threads_parse_at_the_same_time(tmp_path: Path) -> None:
+    pool = ParserPool(timeout_s=20, memory_mb=300, entry="tests.contract.parsers.broken:misbehave")
+    answers: list[object] = []
+    threads = [threading.Thread(target=lambda: answers.append(pool.parse(tmp_path, name="meet"))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    pool.close()
+    assert answers == [FINE, FINE]
+
+
+def test_closing_ends_the_children(pool: ParserPool) -> None:
+    child = psutil.Process(int(pool.parse(ANY, name="who").title))
+    pool.close()
+    _gone(child)
+
+
+def _gone(child: psutil.Process) -> None:
+    psutil.wait_procs([child], timeout=5)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
