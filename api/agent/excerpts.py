@@ -45,10 +45,11 @@ class Picked(Struct, frozen=True, kw_only=True):
     coverage: float
 
 
-MOST = 3  # sentences
-CLOSE_TO_BEST = 0.75  # share of the best score that a further sentence must reach
-CONTEXT_SHARE = 0.5  # what a word is worth that title or section say, not the sentence
-RANK_PRIOR = 0.06  # lost with every place in the ranking
+MOST = 4  # sentences
+CLOSE_TO_BEST = 0.65  # share of the best score that a further sentence must reach
+CONTEXT_SHARE = 0.8  # what a word is worth that title or section say, not the sentence
+BEFORE_SHARE = 0.3  # the same for the sentence before: "It was founded ..."
+RANK_PRIOR = 0.03  # lost with every place in the ranking
 KIND_BONUS = 0.15  # a time for "when", a number for "how many"
 REPEATED_SHARE = 0.3  # of the score of a sentence that only repeats the question
 
@@ -84,12 +85,7 @@ def asked_terms(question: str) -> frozenset[str]:
 def pick(question: str, passages: Sequence[Passage]) -> Picked:
     """The best whole sentences in reading order, and how much of the question is shown at all."""
     asked = asked_terms(question)
-    candidates = [
-        _Candidate(place=(number, index), passage=passage, text=text, terms=content_terms(text))
-        for number, passage in enumerate(passages)
-        for index, (start, end) in enumerate(sentences(passage.text))
-        if _readable(text := passage.text[start:end].strip())
-    ]
+    candidates = [one for number, passage in enumerate(passages) for one in _candidates(number, passage)]
     if not asked or not candidates:
         return Picked(excerpts=(), best=None, coverage=0.0)
     weights = _weights(asked, [one.terms for one in candidates])
@@ -106,6 +102,25 @@ class _Candidate(Struct, frozen=True, kw_only=True):
     passage: Passage
     text: str
     terms: frozenset[str]
+    context: frozenset[str]  # of title and section
+    before: frozenset[str]  # of the sentence before
+
+
+def _candidates(number: int, passage: Passage) -> list[_Candidate]:
+    context = content_terms(f"{passage.title} {passage.section_path}")
+    found: list[_Candidate] = []
+    before: frozenset[str] = frozenset()
+    for index, (start, end) in enumerate(sentences(passage.text)):
+        text = passage.text[start:end].strip()
+        terms = content_terms(text)
+        if _readable(text):
+            found.append(
+                _Candidate(
+                    place=(number, index), passage=passage, text=text, terms=terms, context=context, before=before
+                )
+            )
+        before = terms
+    return found
 
 
 def _readable(sentence: str) -> bool:
@@ -119,16 +134,21 @@ def _weights(asked: frozenset[str], sentence_terms: list[frozenset[str]]) -> dic
 
 
 def _scored(question: str, one: _Candidate, weights: dict[str, float]) -> Excerpt:
-    context = content_terms(f"{one.passage.title} {one.passage.section_path}")
-    shown = sum(weight for term, weight in weights.items() if term in one.terms)
-    implied = sum(weight for term, weight in weights.items() if term in context and term not in one.terms)
-    score = (shown + CONTEXT_SHARE * implied) / sum(weights.values())
-    if not one.terms - weights.keys() - context:  # says nothing that the question didn't
+    score = sum(weight * _share(term, one) for term, weight in weights.items()) / sum(weights.values())
+    if not one.terms - weights.keys() - one.context:  # says nothing that the question didn't
         score *= REPEATED_SHARE
     if _is_of_wanted_kind(question, one.text):
         score += KIND_BONUS
     score *= 1 - RANK_PRIOR * (one.passage.rank - 1)
     return Excerpt(block_id=one.passage.block_id, text=one.text, score=score, place=one.place)
+
+
+def _share(term: str, one: _Candidate) -> float:
+    if term in one.terms:
+        return 1.0
+    if term in one.context:
+        return CONTEXT_SHARE
+    return BEFORE_SHARE if term in one.before else 0.0
 
 
 def _is_of_wanted_kind(question: str, sentence: str) -> bool:

@@ -18,13 +18,17 @@ from api.agent.observation import Envelope, opened
 from api.agent.react import Finish, ProtocolError, ToolAction, parse
 from api.agent.steps import AskModel, Replied, Wording
 from shared.llm.port import Message
+from shared.text.lang import detect_lang
 
 EXTRACTIVE_MODEL = "citebound/extractive-1"
 ENOUGH = 0.45  # share of the question's weight that a passage must show to be quoted
+ENOUGH_ZH = 0.35  # pairs of characters meet by chance less often than words do
 WEAK = 0.65  # below it the section of the best passage is read whole before quoting
+READ_TOKENS = 6_000  # of a section that may be read whole
 CITED_HITS = 5  # places of a scan that an answer names
+POINTERS = 3  # blocks in another language that a refusal points at
 
-_TOOLS = frozenset({"search_blocks", "scan_term", "list_blocks"})
+_TOOLS = frozenset({"search_blocks", "scan_term", "get_outline", "list_blocks"})
 _HOW_OFTEN = re.compile(
     r"出现(?:了|过)?(?:几|多少)[次处]|(?:几|多少)[次处].{0,6}(?:出现|提到)|提到(?:了|过)?(?:几|多少)[次处]"
     r"|how (?:many times|often) (?:does|do|is|are|did|was|were)\b.*\b(?:appear|occur|mention|come up)|number of (?:times|occurrences)",
@@ -56,10 +60,20 @@ class _Block(Struct, frozen=True, kw_only=True):
     count: int = 0
 
 
+class _Section(Struct, frozen=True, kw_only=True):
+    path: str
+    subtree_tokens: int
+
+
+class _Document(Struct, frozen=True, kw_only=True):
+    sections: tuple[_Section, ...]
+
+
 class _Payload(Struct, frozen=True, kw_only=True):
-    """What it reads of any of its three tools' payloads."""
+    """What it reads of any of its tools' payloads."""
 
     blocks: tuple[_Block, ...] = ()
+    documents: tuple[_Document, ...] = ()
     doc_id: str = ""
     title: str = ""
     total_count: int = 0
@@ -92,8 +106,8 @@ def next_reply(question: str, messages: Sequence[Message], *, final: bool, wordi
     picked = pick(question, _passages(shown))
     if not final and picked.coverage < WEAK and (more := _look_further(question, shown, picked)):
         return more
-    if picked.coverage < ENOUGH or not picked.excerpts:
-        return _end("Refuse", "reason", wording.render("extractive", part="nothing", scoped=scoped))
+    if picked.coverage < _enough(question) or not picked.excerpts:
+        return _end("Refuse", "reason", _refusal(question, _passages(shown), wording, scoped=scoped))
     preface = wording.render("extractive", part="preface")
     quotes = [
         wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
@@ -101,17 +115,41 @@ def next_reply(question: str, messages: Sequence[Message], *, final: bool, wordi
     return _end("Finish", "answer", "\n\n".join([preface, *quotes]))
 
 
+def _enough(question: str) -> float:
+    return ENOUGH_ZH if detect_lang(question) == "zh" else ENOUGH
+
+
 def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str | None:
-    """One scan for an exact identifier that no passage shows, else the section round the best passage."""
+    """One scan for an exact identifier that no passage shows, then the section round the best passage if it is small."""
     done = {one.tool for one in shown}
-    passages = _passages(shown)
-    seen = "\n".join(passage.text for passage in passages).casefold()
+    seen = "\n".join(passage.text for passage in _passages(shown)).casefold()
     exact = [name for name in _exact_names(question) if name.casefold() not in seen]
     if exact and "scan_term" not in done:
         return _act("scan_term", term=exact[0])
-    if picked.best and "list_blocks" not in done:
-        return _act("list_blocks", doc_id=picked.best.doc_id, section_paths=[picked.best.section_path])
-    return None
+    best = picked.best
+    if best is None or "list_blocks" in done:
+        return None
+    if "get_outline" not in done:
+        return _act("get_outline", doc_ids=[best.doc_id])
+    outline = _payload(next(one.observation for one in shown if one.tool == "get_outline"))
+    sections = {section.path: section.subtree_tokens for one in outline.documents for section in one.sections}
+    if sections.get(best.section_path, READ_TOKENS + 1) > READ_TOKENS:
+        return None
+    return _act("list_blocks", doc_id=best.doc_id, section_paths=[best.section_path])
+
+
+def _refusal(question: str, passages: Sequence[Passage], wording: Wording, *, scoped: bool) -> str:
+    """Nothing found; if all that search brought is in another language, which words can't judge, it is pointed at."""
+    lang = detect_lang(question)
+    said = wording.render("extractive", part="nothing", scoped=scoped)
+    if not passages or lang == "und" or any(detect_lang(one.text) in (lang, "und") for one in passages):
+        return said
+    places = [_place(wording, one.title, one.section_path, one.block_id) for one in passages[:POINTERS]]
+    return "\n".join([said, "", wording.render("extractive", part="foreign"), "", *places])
+
+
+def _place(wording: Wording, title: str, section_path: str, block_id: str) -> str:
+    return wording.render("extractive", part="place", title=title, section_path=section_path, block_id=block_id)
 
 
 def _exact_names(question: str) -> list[str]:
@@ -179,12 +217,7 @@ def _count(term: str, found: _Payload, wording: Wording, *, scoped: bool) -> str
     count = wording.render(
         "extractive", part="count", term=term, total=found.total_count, blocks=len(found.blocks), shown=len(cited)
     )
-    places = [
-        wording.render(
-            "extractive", part="place", title=block.title, section_path=block.section_path, block_id=block.block_id
-        )
-        for block in cited
-    ]
+    places = [_place(wording, block.title, block.section_path, block.block_id) for block in cited]
     return _end("Finish", "answer", "\n".join([count, "", *places]))
 
 

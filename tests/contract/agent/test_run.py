@@ -14,10 +14,11 @@ from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunFail
 from shared.types.runs import Limits, RunManifest, Scope, Usage
 from shared.types.snapshots import FailedDocument
 from tests.contract.agent.asking import FINISH, QUESTION, SEARCH, Asked, ask, ask_provider, cancelled_midway
-from tests.contract.tools.corpus import CORPUS, LEAVE
+from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import World, attributes, recorded_spans
 from tests.doubles.provider import Fault, Provider, Say
 from tests.doubles.provider import Hang as SilentProvider
+from tests.factories import a_document
 from tests.promises import promise
 from tests.unit.agent.texts import BUNDLE
 
@@ -296,6 +297,21 @@ def test_without_a_model_nothing_is_filled_in(world: World) -> None:
     asked = ask(world, "火星殖民地的人口有多少？")
     assert (asked.answer.status, asked.answer.citations) == ("refused", ())
     assert asked.answer.started_at_ms > 0
+
+
+def test_without_a_model_blocks_in_another_language_are_pointed_at_not_quoted(world: World) -> None:
+    world.publish(EXPENSES)
+    asked = ask(world, "酒店住宿标准是多少？")
+    assert asked.answer.status == "refused"
+    assert "Expense Policy，Travel › Hotels[" in asked.answer.text
+    assert "150 EUR" not in asked.answer.text
+    assert {citation.title for citation in asked.answer.citations} == {"Expense Policy"}
+
+
+def test_without_a_model_a_section_is_read_whole_only_if_it_is_small(world: World) -> None:
+    world.publish(a_document("长.md", *("无关的一段话。\n" * 200 for _ in range(9)), "年假的申请流程见附件。\n"))
+    asked = ask(world, "年假申请要经过哪些部门审批？")
+    assert [called.tool for called in asked.of(ToolCalled)] == ["search_blocks", "get_outline"]
 
 
 def test_a_question_how_often_a_string_occurs_is_answered_by_the_scan(world: World) -> None:
