@@ -3,9 +3,11 @@
 import argparse
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 import uvicorn
 
@@ -51,8 +53,20 @@ def main(arguments: Sequence[str]) -> int:
         server_header=False,
         timeout_graceful_shutdown=STOP_S,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(config)
+    _stop_with_code_0(server)
+    server.run(sockets=[listening])
     return 0
+
+
+def _stop_with_code_0(server: uvicorn.Server) -> None:
+    """uvicorn raises the signal that stopped it once more, for the handlers that were there before: these."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
 
 
 def _listen(host: str, port: int) -> socket.socket:

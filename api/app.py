@@ -12,9 +12,9 @@ from litestar import Litestar, Response
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from shared.vectors.open import open_vectors
 
 from api.agent.run import run_agent
+from api.agent.run import warm_up as warm_up_agent
 from api.desk import RunDesk
 from api.openai_compat.errors import respond as respond_like_openai
 from api.openai_compat.routes import openai
@@ -45,6 +45,7 @@ from shared.llm.port import Chat
 from shared.prompts import load_bundle
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
+from shared.vectors.open import open_vectors
 from shared.wake import check_broker, open_broker, wake_import
 
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def create_app(settings: Settings) -> Litestar:
         warmth=warming,
         chat_model=None if chat is None else chat.model,
     )
-    return build_app(parts, closing=[_closing_of(embedder, chat)], starting=[warming.start])
+    return build_app(parts, starting=[warming.start], closing=[warming.finish, _closing_of(embedder, chat)])
 
 
 def build_app(
@@ -159,12 +160,13 @@ class NoBell:
 
 
 class Warming:
-    """Loads the embedder's model in a thread, so that the server is up before it."""
+    """Loads the embedder's model and the dictionaries in a thread, so that the server is up before them."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._state: Literal["loading", "ready", "failed"] = "loading"
         self._failure: str | None = None
+        self._thread = threading.Thread(target=self._warm, name="warm-up", daemon=True)
 
     @property
     def state(self) -> Literal["loading", "ready", "failed"]:
@@ -175,16 +177,23 @@ class Warming:
         return self._failure
 
     def start(self) -> None:
-        threading.Thread(target=self._warm, name="warm-up", daemon=True).start()
+        self._thread.start()
+
+    async def finish(self) -> None:
+        """Wait until nothing uses the embedder any more."""
+        await asyncio.to_thread(self._thread.join)
 
     def _warm(self) -> None:
         try:
+            warm_up_agent()
             warm_up(self._embedder)
+            self._state = "ready"
         except CiteboundError as error:
             _log.error("the embedding model can't be loaded: %s", error)
-            self._state, self._failure = "failed", error.message
-            return
-        self._state = "ready"
+            self._failure = error.message
+        finally:
+            if self._state != "ready":
+                self._state = "failed"
 
 
 def _bell(settings: Settings) -> WorkerBell:

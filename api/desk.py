@@ -76,13 +76,15 @@ class Running:
         self._started = False  # an event was told
         self._begun = asyncio.Event()  # started, or over before it could
         self._over = asyncio.Event()
+        self._cancelled = False
         self._record: RunRecord | None = None
         self._fault: CiteboundError | RunCrashed | None = None
         self._task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
-        """Ask the run to stop: the provider's call is aborted. Nothing happens to a run that is over."""
-        if self._task is not None:
+        """Ask the run to stop: the provider's call is aborted. Nothing happens to a run that is over, or was asked before."""
+        if self._task is not None and not self._cancelled:
+            self._cancelled = True  # a second time would cut off the keeping of its record
             self._task.cancel()
 
     async def record(self) -> RunRecord:
@@ -207,8 +209,8 @@ class RunDesk:
 
     async def close(self) -> None:
         """Cancel what is under way and wait, `CLOSE_S` at most, until it is recorded."""
-        for task in self._tasks:
-            task.cancel()
+        for run in self._running.values():
+            run.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSE_S)
 
@@ -219,8 +221,8 @@ class RunDesk:
             run_id=run.run_id, question=ask.question, limits=ask.limits, scope=ask.scope, history=ask.history
         )
 
-        def cut_off(reason: str) -> RunRecord:
-            spent = Usage() if meter is None else meter.spent()
+        async def cut_off(reason: str) -> RunRecord:
+            spent = Usage() if meter is None else await asyncio.to_thread(meter.spent)
             return _cut_off(
                 request,
                 pinned,
@@ -238,10 +240,10 @@ class RunDesk:
         except CiteboundError:  # what kept it from beginning
             raise
         except Exception:
-            self._telemetry.keep(cut_off("internal_error"))
+            self._telemetry.keep(await cut_off("internal_error"))
             raise
         except asyncio.CancelledError:
-            record = cut_off(CANCELLED)
+            record = await cut_off(CANCELLED)
             run.emit(
                 RunFailed(
                     run_id=run.run_id,

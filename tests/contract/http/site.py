@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import uvicorn
+from blockbuster import blockbuster_ctx
 from litestar import Litestar
 from litestar.testing import TestClient
 from msgspec import structs
@@ -128,13 +129,13 @@ class Site:
 
     @contextmanager
     def client(self) -> Generator[TestClient[Litestar]]:
-        """In-process. Unexpected errors come as replies, as they would on the wire."""
-        with TestClient(self.app(), base_url=ORIGIN, raise_server_exceptions=False) as client:
+        """In-process, in an event loop that nothing may block. Unexpected errors come as replies, as they would on the wire."""
+        with blockbuster_ctx(), TestClient(self.app(), base_url=ORIGIN, raise_server_exceptions=False) as client:
             yield client
 
     @contextmanager
     def live(self) -> Generator[str]:
-        """A real server on loopback in a thread of its own; its address."""
+        """A real server on loopback in a thread of its own, whose event loop nothing may block; its address."""
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -144,13 +145,14 @@ class Site:
             )
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(10)
-            assert not thread.is_alive()
+        with blockbuster_ctx():
+            thread.start()
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True
+                thread.join(10)
+                assert not thread.is_alive()
 
     async def _answer(
         self,

@@ -1,6 +1,7 @@
 """Documents handed in: as uploads, as paths, followed and steered."""
 
 import socket
+from collections.abc import Generator
 from pathlib import Path
 
 import httpx
@@ -120,6 +121,23 @@ def test_a_broken_multipart_body_is_the_sender_s_mistake(site: Site, content_typ
     with site.client() as client:
         reply = client.post("/api/imports", content=body, headers={"Content-Type": content_type})
     assert (reply.status_code, reply.json()["code"]) == (400, "invalid_argument")
+
+
+@pytest.mark.parametrize("size", [20_000, 5_000_000])
+def test_a_body_that_is_too_large_is_answered_while_it_is_still_being_sent(site: Site, size: int) -> None:
+    def pieces() -> Generator[bytes]:
+        for _ in range(size // 1_000):
+            yield b"x" * 1_000
+
+    site.with_api(max_upload_bytes=10_000, max_body_bytes=10_000)
+    with site.live() as address:
+        told = httpx.post(f"{address}/api/imports", files={"files": ("a.bin", b"x" * size)})
+        untold = httpx.post(
+            f"{address}/api/imports", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
+        )
+        asked = httpx.post(f"{address}/api/runs", content=b"x" * size)
+    assert [reply.status_code for reply in (told, untold, asked)] == [413, 413, 413]
+    assert {reply.json()["code"] for reply in (told, untold, asked)} == {"too_large"}
 
 
 def test_a_client_that_goes_away_in_mid_upload_leaves_no_part_behind(site: Site) -> None:
