@@ -8,7 +8,7 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _UNSEEN = re.compile(
     r"[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\u3164\u115f\u1160\uffa0]"  # soft hyphens, zero widths, fillers
-    r"|[\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # marks of direction: the letters themselves say it
+    r"|[\u202a-\u202e\u2066-\u2069]"  # overrides of direction: they make a text read otherwise than it is written
 )
 # Bullets of the Symbol and Wingdings fonts, which have no characters of their own.
 _BULLETS = str.maketrans("\uf0b7\uf0a7\uf06c\uf06e\uf0a8\uf0d8\uf076\uf0fc\uf0e0", "•▪●■□➢❖✓→")

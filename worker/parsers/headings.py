@@ -4,6 +4,7 @@ Conservative: a line that could be a list item or a sentence is no heading.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -62,6 +63,11 @@ def numbered_headings(elements: tuple[Element, ...]) -> tuple[Element, ...]:
         else element
         for position, element in enumerate(elements)
     )
+
+
+def folded(text: str) -> str:
+    """For comparing titles: no blanks, no case, one form of each character."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def rank_of(line: str) -> int | None:

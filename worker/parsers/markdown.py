@@ -4,12 +4,15 @@ import re
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec.structs import replace
 
+from shared.types.documents import BlockFlag
 from worker.parsers.source import File
 from worker.parsers.types import Element, ElementKind, Parsed
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LEAVES = frozenset({"heading_open", "paragraph_open", "fence", "code_block", "html_block", "table_open", "hr"})
 _KINDS: dict[str, ElementKind] = {"fence": "code", "code_block": "code", "table_open": "table"}
 _LONGEST_SETEXT = 100  # characters; a longer "heading" is a paragraph above a rule that lacks its blank line
@@ -28,37 +31,55 @@ def title_of(text: str) -> str | None:
 
 
 def elements_of(text: str) -> tuple[Element, ...]:
-    """`text`: cleaned. Every line that is not blank is in exactly one element."""
+    """`text`: cleaned. Every line that is not blank is in exactly one element, but comments, which no reader sees, in none."""
     lines = text.split("\n")
     front = _FRONT_MATTER.match(text)
-    skipped = front[0].count("\n") if front else 0
+    skipped = max(front[0].count("\n"), 1) if front else 0
+    writer = _Writer(lines)
     if front:
-        skipped = max(skipped, 1)
-    elements: list[Element] = []
-    reached = 0
-
-    def add(kind: ElementKind, start: int, end: int, **more: object) -> None:
-        nonlocal reached
-        shown = "\n".join(line.rstrip() for line in lines[start:end]).rstrip().lstrip("\n")
-        if shown.strip():
-            tight = start > 0 and bool(lines[start - 1].strip()) and bool(elements)
-            elements.append(Element(kind=kind, text=shown, tight=tight, **more))  # pyright: ignore[reportArgumentType]
-        reached = end
-
-    if front:
-        add("code", 0, skipped)
+        writer.add("code", 0, skipped)
     body = "\n" * skipped + "\n".join(lines[skipped:])
     for leaf in _leaves(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body)):
-        start, end = leaf.start, leaf.end
-        if start > reached:
-            add("paragraph", reached, start)  # link definitions and the like: in no token
-        start = max(start, reached)
-        if leaf.level:
-            add("heading", start, end, level=leaf.level, title=leaf.title)
-        else:
-            add(leaf.kind, start, end, header_rows=2 if leaf.kind == "table" else 0)
-    add("paragraph", reached, len(lines))
-    return tuple(elements)
+        writer.add("paragraph", writer.reached, leaf.start)  # link definitions and the like: in no token
+        writer.add(leaf.kind, max(leaf.start, writer.reached), leaf.end, leaf)
+    writer.add("paragraph", writer.reached, len(lines))
+    return writer.elements()
+
+
+class _Writer:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._elements: list[Element] = []
+        self._hidden = False  # a comment was left out since the last element
+        self.reached = 0
+
+    def add(self, kind: ElementKind, start: int, end: int, leaf: "_Leaf | None" = None) -> None:
+        if start >= end:
+            return
+        self.reached = end
+        shown = "\n".join(line.rstrip() for line in self._lines[start:end]).rstrip().lstrip("\n")
+        if kind != "code" and _COMMENT.search(shown):
+            shown, self._hidden = _COMMENT.sub("", shown).strip("\n"), True
+        if not shown.strip():
+            return
+        flags: tuple[BlockFlag, ...] = ("hidden_text_removed",) if self._hidden else ()
+        self._hidden = False
+        self._elements.append(
+            Element(
+                kind="heading" if leaf is not None and leaf.level else kind,
+                text=shown,
+                level=leaf.level if leaf is not None else 0,
+                title=leaf.title if leaf is not None else "",
+                tight=start > 0 and bool(self._lines[start - 1].strip()) and bool(self._elements),
+                header_rows=2 if kind == "table" else 0,
+                flags=flags,
+            )
+        )
+
+    def elements(self) -> tuple[Element, ...]:
+        if self._hidden and self._elements:
+            self._elements[-1] = replace(self._elements[-1], flags=("hidden_text_removed",))
+        return tuple(self._elements)
 
 
 class _Leaf:

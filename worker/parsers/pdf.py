@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from shared.errors import DocumentError
 from worker.parsers.headings import numbered_headings
-from worker.parsers.pdf_layout import OutlineEntry, elements_of
+from worker.parsers.pdf_headings import OutlineEntry
+from worker.parsers.pdf_layout import elements_of
 from worker.parsers.pdf_lines import PageLines, lines_of
 from worker.parsers.source import File
 from worker.parsers.types import Element, Parsed

@@ -13,6 +13,7 @@ from worker.parsers.suspect import hides_text, talks_to_a_model
         ("co\u00adoperate\u200b\ufeff", "cooperate"),
         ("👨‍👩‍👧 می‌خواهم", "👨‍👩‍👧 می‌خواهم"),
         ("\uf0b7 甲", "• 甲"),
+        ("اليَمَن\u200e al-Yaman\u202e", "اليَمَن\u200e al-Yaman"),
         (
             "旗🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
             "旗🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",

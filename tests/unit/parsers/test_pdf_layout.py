@@ -1,6 +1,7 @@
 """Headings, paragraphs and tables from lines on a page; the page is 600 × 800 points, the body 10."""
 
-from worker.parsers.pdf_layout import OutlineEntry, elements_of
+from worker.parsers.pdf_headings import OutlineEntry
+from worker.parsers.pdf_layout import elements_of
 from worker.parsers.pdf_lines import Line, PageLines
 
 
