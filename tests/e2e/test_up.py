@@ -63,6 +63,39 @@ def test_what_was_imported_is_there_after_a_restart(start: Callable[[], Running]
     assert start().command("snapshots", "--json").stdout == before
 
 
+def test_what_may_not_be_imported_by_path_can_be_uploaded_and_asked_about_alone(
+    start: Callable[[], Running], docs: Path, tmp_path: Path
+) -> None:
+    running = start()
+    elsewhere = tmp_path / "别处"
+    elsewhere.mkdir()
+    (elsewhere / "电梯.md").write_text("# 电梯手册\n\n制动器每 90 天检查一次。\n", encoding="utf-8")
+    (elsewhere / "crane.md").write_text("# Crane\n\nThe crane is checked every 30 days.\n", encoding="utf-8")
+
+    refused = running.command("import", str(elsewhere), "--json")
+    assert (refused.returncode, json.loads(refused.stdout)["error"]["code"]) == (2, "invalid_argument")
+
+    for path, label in ((elsewhere / "电梯.md", "电梯"), (elsewhere / "crane.md", "crane")):
+        uploaded = running.command("import", str(path), "--upload", "--label", label)
+        assert uploaded.returncode == 0, uploaded.stderr
+    listed = json.loads(running.command("documents", "--json").stdout)
+    assert sorted(one["source_label"] for one in listed) == ["crane", "电梯"]
+
+    for label, question, days in (
+        ("电梯", "制动器多少天检查一次？", "90"),
+        ("crane", "How often is the crane checked?", "30"),
+    ):
+        answer = json.loads(running.command("ask", question, "--source", label, "--json").stdout)
+        assert days in answer["text"]
+        assert {citation["source_label"] for citation in answer["citations"]} == {label}
+
+    activated = running.command(
+        "activate", json.loads(running.command("snapshots", "--json").stdout)["snapshots"][-1]["snapshot_id"]
+    )
+    assert activated.returncode == 0
+    assert len(json.loads(running.command("documents", "--json").stdout)) == 1
+
+
 def test_a_second_start_on_the_same_folder_is_refused_with_the_address_of_the_first(
     start: Callable[[], Running],
 ) -> None:

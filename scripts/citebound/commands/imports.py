@@ -38,7 +38,14 @@ def import_paths(arguments: argparse.Namespace) -> int:
         return OK
     if not arguments.json:
         note(words(f"import {accepted.import_id}", f"导入 {accepted.import_id}"))
-    finished = watch(api, accepted.import_id, show=not arguments.json and err.is_terminal)
+    try:
+        finished = watch(api, accepted.import_id, show=not arguments.json and err.is_terminal)
+    except KeyboardInterrupt:
+        note(
+            words("it goes on without you watching", "导入仍在后台继续")
+            + f": citebound imports | cancel {accepted.import_id}"
+        )
+        raise
     if arguments.json:
         print_json(finished)
     else:
@@ -73,7 +80,7 @@ def send_paths(api: Api, paths: Iterable[Path], source: dict[str, Any]) -> Accep
 
 
 def watch(api: Api, import_id: ImportId, *, show: bool) -> Import:
-    """Ask until the import rests. Ctrl-C only ends the watching."""
+    """Ask until the import rests."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
