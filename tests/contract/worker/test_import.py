@@ -1,5 +1,8 @@
 """Imports from files to an active snapshot, undisturbed."""
 
+import io
+import zipfile
+
 from msgspec.structs import replace
 
 from shared.blobs import Blobs
@@ -240,3 +243,21 @@ def test_a_lost_embedding_cache_costs_the_embeddings_again_and_nothing_else(shop
     shop.write(c="# 丙\n第三份。")
     done = shop.work(shop.ask(), cache=shop.cache)
     assert (done.state, shop.active().documents) == ("completed", 3)
+
+
+def test_every_file_in_a_zip_is_a_document_whatever_code_page_its_name_is_in(shop: Workshop) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("考勤/请假.md", ZH)
+        archive.writestr("__MACOSX/考勤/._请假.md", b"junk")
+        archive.writestr("big.md", "大" * 5_000)
+    (shop.files / "制度.ZIP").write_bytes(packed.getvalue())
+    (shop.files / "broken.zip").write_bytes(packed.getvalue()[:90])
+    shop.run()
+    assert shop.members() == {"制度.ZIP/考勤/请假.md": 1}
+    assert [(gap.key, gap.code) for gap in shop.active().failed_documents] == [
+        ("broken.zip", "corrupt"),
+        ("制度.ZIP/big.md", "too_large"),
+    ]
+    shop.run(ImportRequest(mode="remove", paths=(str(shop.files / "制度.ZIP"),)))
+    assert shop.members() == {}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import StorageError
-from worker.stages.discover import files_under
 from worker.stages.places import document_key
+from worker.stages.walk import files_under
 
 
 def write(root: Path, *names: str) -> None:
