@@ -12,11 +12,14 @@ NAMED = 5  # up to so many missing documents are all named
 MOST_NAMED = 20  # of more, those whose names touch the question
 
 
-def gap(snapshot: Snapshot, access: Access) -> SnapshotGap:
-    """The gap as this caller may see it: a document that failed has no access labels yet, so only the owner learns names."""
+def gap(snapshot: Snapshot, access: Access, *, documents: int) -> SnapshotGap:
+    """The gap as this caller may see it: a document that failed has no access labels yet, so only the owner learns names.
+
+    `documents`: how many of the snapshot's the caller may see.
+    """
     state = "ready_partial" if snapshot.state == "ready_partial" else "ready"
     failed = snapshot.failed_documents if access.labels is None else ()
-    return SnapshotGap(state=state, documents=snapshot.documents, failed_documents=failed)
+    return SnapshotGap(state=state, documents=documents, failed_documents=failed)
 
 
 def names(failed: Sequence[FailedDocument]) -> list[str]:

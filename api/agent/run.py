@@ -65,7 +65,8 @@ async def run_agent(
     RunFailed event, never an exception.
     Raises: ScopeNotFound, InvalidArgument, StorageError before anything is emitted. CancelledError passes, spans ended.
     """
-    await asyncio.to_thread(warm_up)
+    if not warm_up.cache_info().currsize:
+        await asyncio.to_thread(warm_up)
     scope = await pinned.resolve_scope(request.scope)
     with _tracer.start_as_current_span(names.RUN) as span:
         manifest = _manifest(request, pinned, chat, bundle)
@@ -112,8 +113,8 @@ async def _run(
     now_ms: NowMs,
 ) -> RunRecord:
     started_at_ms, watch = now_ms(), Stopwatch()
+    gap = gaps.gap(pinned.snapshot, pinned.access, documents=await _visible_documents(pinned))
     emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
-    gap = gaps.gap(pinned.snapshot, pinned.access)
     scoped = request.scope is not None
     start = opening(
         request.question,
@@ -159,6 +160,12 @@ async def _run(
     return RunRecord(
         answer=answer, ledger=outcome.ledger.entries, access=None if labels is None else tuple(sorted(labels))
     )
+
+
+async def _visible_documents(pinned: Pinned) -> int:
+    if pinned.access.labels is None:
+        return pinned.snapshot.documents
+    return len(await pinned.read(lambda catalog: catalog.documents(pinned.within())))
 
 
 def _tell(answer: Answer, outcome: Outcome, emit: Callable[[RunEvent], None]) -> None:

@@ -219,6 +219,8 @@ def test_an_unknown_scope_is_the_callers_error_before_anything_is_told(world: Wo
 def test_a_caller_sees_no_document_of_others(world: World) -> None:
     asked = ask(world, "海燕项目的报价是多少？", access=Access(labels=frozenset({"hr"})))
     assert asked.record.access == ("hr",)
+    assert asked.answer.snapshot is not None
+    assert asked.answer.snapshot.documents == len(CORPUS) - 1
     assert "九亿" not in asked.answer.text
     assert all("海燕" not in entry.title for entry in asked.record.ledger)
 

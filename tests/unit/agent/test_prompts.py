@@ -46,7 +46,7 @@ def test_the_opening_messages_read_as_reviewed(wording: BundleWording) -> None:
         wording=wording,
         limits=Limits(),
         snapshot=snapshot,
-        gap=gap(snapshot, OWNER),
+        gap=gap(snapshot, OWNER, documents=3),
         scoped=True,
         count=count,
     )
@@ -125,7 +125,7 @@ def test_of_a_long_history_the_newest_exchanges_are_kept_whole() -> None:
         wording=ZH,
         limits=Limits(),
         snapshot=snapshot,
-        gap=gap(snapshot, OWNER),
+        gap=gap(snapshot, OWNER, documents=3),
         scoped=False,
         count=count,
     )
