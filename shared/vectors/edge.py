@@ -23,15 +23,15 @@ import qdrant_edge as qe
 
 from shared.access import EVERYONE
 from shared.errors import CollectionUnavailable, Conflict, StorageError, UpstreamError
-from shared.ids import BlockId, DocId
+from shared.ids import BlockId
+from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Dense, Filter, Hit, Point, Sparse
-from shared.vectors.ranking import top
+from shared.vectors.ranking import Found, top
 from shared.vectors.sealed import WriterLock, digest_and_sync, sync_folder, verify
 
 _BATCH = 1_000  # points per upsert, ids per retrieve
 _PAGE = 10_000  # points per scroll
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_PAYLOAD = ["block_id", "doc_id", "index"]
 
 
 class EdgeVectors:
@@ -182,22 +182,20 @@ class EdgeCollection:
         offset: qe.PointId | None = None
         while True:
             with _engine():
-                records, offset = self._shard.scroll(
-                    qe.ScrollRequest(offset=offset, limit=_PAGE, with_payload=["block_id"])
-                )
-            yield from (BlockId((record.payload or {})["block_id"]) for record in records)
+                records, offset = self._shard.scroll(qe.ScrollRequest(offset=offset, limit=_PAGE, with_payload=False))
+            yield from (unpack(cast(uuid.UUID, record.id))[0] for record in records)
             if offset is None:
                 return
 
     def dense_of(self, block_ids: Sequence[BlockId]) -> dict[BlockId, Dense]:
         found: dict[BlockId, Dense] = {}
         for at in range(0, len(block_ids), _BATCH):
-            ids: list[qe.PointId] = [point_id(block_id) for block_id in block_ids[at : at + _BATCH]]
+            ids: list[qe.PointId] = [pack(block_id) for block_id in block_ids[at : at + _BATCH]]
             with _engine():
-                records = self._shard.retrieve(ids, ["block_id"], ["dense"])
+                records = self._shard.retrieve(ids, False, ["dense"])
             for record in records:
                 vectors = cast(dict[str, list[float]], record.vector)
-                found[BlockId((record.payload or {})["block_id"])] = np.asarray(vectors["dense"], dtype=np.float32)
+                found[unpack(cast(uuid.UUID, record.id))[0]] = np.asarray(vectors["dense"], dtype=np.float32)
         return found
 
     def close(self) -> None:
@@ -209,23 +207,18 @@ class EdgeCollection:
             return []
         query, conditions = qe.Query.Nearest(vector, using=using), _conditions(within)
 
-        def fetch(count: int) -> list[Hit]:
+        def fetch(count: int) -> list[Found]:
             request = qe.QueryRequest(
                 limit=count,
                 query=query,
                 filter=conditions,
-                with_payload=_PAYLOAD,
+                with_payload=False,
                 params=qe.SearchParams(exact=True),
             )
             with _engine():
-                return [_hit(point) for point in self._shard.query(request)]
+                return [(point.score, cast(uuid.UUID, point.id)) for point in self._shard.query(request)]
 
         return top(fetch, limit)
-
-
-def point_id(block_id: BlockId) -> uuid.UUID:
-    """The engine takes numbers and UUIDs only; the block id itself is in the payload."""
-    return uuid.uuid5(uuid.NAMESPACE_URL, block_id)
 
 
 def _config(dimensions: int) -> qe.EdgeConfig:
@@ -241,13 +234,8 @@ def _config(dimensions: int) -> qe.EdgeConfig:
 
 def _encode(point: Point) -> qe.Point:
     sparse = qe.SparseVector(list(point.sparse.indices), list(point.sparse.values))
-    payload = {
-        "block_id": point.block_id,
-        "doc_id": point.doc_id,
-        "index": point.index,
-        "access": list(point.access),
-    }
-    return qe.Point(point_id(point.block_id), {"dense": point.dense.tolist(), "sparse": sparse}, payload)
+    payload = {"doc_id": point.doc_id, "access": list(point.access)}  # what filters look at
+    return qe.Point(pack(point.block_id), {"dense": point.dense.tolist(), "sparse": sparse}, payload)
 
 
 def _conditions(within: Filter) -> qe.Filter | None:
@@ -257,16 +245,6 @@ def _conditions(within: Filter) -> qe.Filter | None:
     if within.access is not None:
         must.append(qe.FieldCondition("access", match=qe.MatchAny(sorted({*within.access, EVERYONE}))))
     return qe.Filter(must=must) if must else None
-
-
-def _hit(point: qe.ScoredPoint) -> Hit:
-    payload = point.payload or {}
-    return Hit(
-        block_id=BlockId(payload["block_id"]),
-        doc_id=DocId(payload["doc_id"]),
-        index=payload["index"],
-        score=point.score,
-    )
 
 
 @contextmanager

@@ -23,14 +23,14 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from shared.access import EVERYONE
 from shared.errors import CollectionUnavailable, Conflict, UpstreamError
-from shared.ids import BlockId, DocId
+from shared.ids import BlockId
+from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Dense, Filter, Hit, Point, Sparse
-from shared.vectors.ranking import top
+from shared.vectors.ranking import Found, top
 
 _PREFIX = "citebound."
 _BATCH = 256  # points per upsert: some 2 MB of JSON at 384 dimensions
 _PAGE = 5_000
-_PAYLOAD = ["block_id", "doc_id", "index"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _GREEN_WITHIN_S = 1_800.0
 _ASK_AGAIN_S = 0.25
@@ -170,9 +170,9 @@ class ServerCollection:
         while True:
             with _server(self._collection):
                 records, after = self._client.scroll(
-                    self._collection, limit=_PAGE, offset=offset, with_payload=["block_id"], with_vectors=False
+                    self._collection, limit=_PAGE, offset=offset, with_payload=False, with_vectors=False
                 )
-            yield from (BlockId((record.payload or {})["block_id"]) for record in records)
+            yield from (_unpacked(record.id) for record in records)
             if after is None:
                 return
             offset = cast(models.ExtendedPointId, after)  # HTTP only: never gRPC's own id
@@ -180,14 +180,12 @@ class ServerCollection:
     def dense_of(self, block_ids: Sequence[BlockId]) -> dict[BlockId, Dense]:
         found: dict[BlockId, Dense] = {}
         for at in range(0, len(block_ids), _BATCH):
-            ids: list[models.ExtendedPointId] = [_point_id(block_id) for block_id in block_ids[at : at + _BATCH]]
+            ids: list[models.ExtendedPointId] = [str(pack(block_id)) for block_id in block_ids[at : at + _BATCH]]
             with _server(self._collection):
-                records = self._client.retrieve(
-                    self._collection, ids, with_payload=["block_id"], with_vectors=["dense"]
-                )
+                records = self._client.retrieve(self._collection, ids, with_payload=False, with_vectors=["dense"])
             for record in records:
                 vectors = cast(dict[str, list[float]], record.vector)
-                found[BlockId((record.payload or {})["block_id"])] = np.asarray(vectors["dense"], dtype=np.float32)
+                found[_unpacked(record.id)] = np.asarray(vectors["dense"], dtype=np.float32)
         return found
 
     def close(self) -> None:
@@ -198,7 +196,7 @@ class ServerCollection:
             return []
         conditions = _conditions(within)
 
-        def fetch(count: int) -> list[Hit]:
+        def fetch(count: int) -> list[Found]:
             with _server(self._collection):
                 answer = self._client.query_points(
                     self._collection,
@@ -206,10 +204,10 @@ class ServerCollection:
                     using=using,
                     limit=count,
                     query_filter=conditions,
-                    with_payload=_PAYLOAD,
+                    with_payload=False,
                     search_params=models.SearchParams(exact=True),
                 )
-            return [_hit(point) for point in answer.points]
+            return [(point.score, uuid.UUID(str(point.id))) for point in answer.points]
 
         return top(fetch, limit)
 
@@ -220,21 +218,15 @@ def _alias(name: str) -> str:
     return f"{_PREFIX}{name}"
 
 
-def _point_id(block_id: BlockId) -> str:
-    """The server takes numbers and UUIDs only; the block id itself is in the payload."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, block_id))
+def _unpacked(packed: object) -> BlockId:
+    return unpack(uuid.UUID(str(packed)))[0]
 
 
 def _encode(point: Point) -> models.PointStruct:
     sparse = models.SparseVector(indices=list(point.sparse.indices), values=list(point.sparse.values))
-    payload = {
-        "block_id": point.block_id,
-        "doc_id": point.doc_id,
-        "index": point.index,
-        "access": list(point.access),
-    }
+    payload = {"doc_id": point.doc_id, "access": list(point.access)}  # what filters look at
     return models.PointStruct(
-        id=_point_id(point.block_id), vector={"dense": point.dense.tolist(), "sparse": sparse}, payload=payload
+        id=str(pack(point.block_id)), vector={"dense": point.dense.tolist(), "sparse": sparse}, payload=payload
     )
 
 
@@ -246,16 +238,6 @@ def _conditions(within: Filter) -> models.Filter | None:
         labels = sorted({*within.access, EVERYONE})
         must.append(models.FieldCondition(key="access", match=models.MatchAny(any=labels)))
     return models.Filter(must=must) if must else None
-
-
-def _hit(point: models.ScoredPoint) -> Hit:
-    payload = point.payload or {}
-    return Hit(
-        block_id=BlockId(payload["block_id"]),
-        doc_id=DocId(payload["doc_id"]),
-        index=payload["index"],
-        score=point.score,
-    )
 
 
 @contextmanager

@@ -13,9 +13,10 @@ from shared.errors import CollectionUnavailable, Conflict, StorageError
 from shared.ids import BlockId, DocId
 from shared.settings import QdrantSettings
 from shared.vectors.edge import EdgeVectors
+from shared.vectors.memory import MemoryVectors
 from shared.vectors.open import open_vectors
 from shared.vectors.port import Filter, Hit
-from tests.contract.vectors.points import EVERYTHING, a_point, sparse, vector
+from tests.contract.vectors.points import EVERYTHING, a_point, sealed, sparse, vector
 
 POINTS = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0)) for index in range(20)]
 
@@ -176,3 +177,12 @@ def test_a_collection_big_enough_to_be_optimised_is_as_stable_as_a_small_one(edg
             ("doc00101", 1),
         ]
         collection.close()
+
+
+def test_a_block_without_terms_does_not_make_the_terms_of_others_rarer(edge_folder: Path) -> None:
+    library = [a_point(index=0, terms=sparse(t1=1.0)), a_point(index=1, terms=sparse(t2=1.0)), a_point(index=2)]
+    [with_it] = sealed(EdgeVectors(edge_folder), library).sparse(sparse(t1=1.0), within=EVERYTHING, limit=5)
+    [without] = sealed(EdgeVectors(edge_folder), library[:2]).sparse(sparse(t1=1.0), within=EVERYTHING, limit=5)
+    [double] = sealed(MemoryVectors(), library).sparse(sparse(t1=1.0), within=EVERYTHING, limit=5)
+    assert with_it == without
+    assert double.score == pytest.approx(with_it.score, abs=2e-6)

@@ -1,0 +1,53 @@
+import uuid
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.ids import BlockId, DocId, block_id
+from shared.vectors.point_ids import pack, unpack
+from shared.vectors.ranking import Found, by_rank, top
+
+docs = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=8, max_size=8).map(DocId)
+blocks = st.builds(block_id, docs, st.integers(1, 2**32 - 1), st.integers(0, 2**32 - 1))
+
+
+@given(blocks)
+def test_a_packed_block_id_comes_back_whole(block: BlockId) -> None:
+    doc, _, rest = block.partition(".v")
+    assert unpack(pack(block)) == (block, doc, int(rest.partition("#")[2]))
+
+
+@given(st.lists(st.tuples(docs, st.integers(0, 2**32 - 1)), max_size=20))
+def test_packed_ids_sort_like_document_and_index(places: list[tuple[DocId, int]]) -> None:
+    packed = [pack(block_id(doc, 1, index)) for doc, index in places]
+    assert [unpack(one)[1:] for one in sorted(packed)] == sorted(places)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "aaaaaaaa", "aaaaaaaaa.v1#0", ".v1#0", "aaaaaaaa.v1#-1", "aaaaaaaa.v#", "文.v1#0"]
+)
+def test_what_is_no_block_id_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        pack(BlockId(text))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.5, 0.25, 0.125]), blocks.map(pack)), max_size=120),
+    st.integers(0, 130),
+    st.randoms(),
+)
+def test_the_first_hits_do_not_depend_on_how_the_engine_orders_equal_scores(
+    library: list[Found], limit: int, random: Random
+) -> None:
+    shuffled = sorted(random.sample(library, len(library)), key=lambda found: -found[0])
+    asked: list[int] = []
+
+    def engine(count: int) -> list[tuple[float, uuid.UUID]]:
+        asked.append(count)
+        return shuffled[:count]
+
+    expected = sorted(top(lambda count: library if count else [], 10_000), key=by_rank)[:limit]
+    assert top(engine, limit) == expected
+    assert len(asked) <= 3
