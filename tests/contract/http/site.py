@@ -90,6 +90,7 @@ class Site:
         self.warmth = Warmth()
         self.chat: Chat | None = None
         self.agent: RunAgent = self._answer
+        self.bundle = BUNDLE
         self.work: Work = answer_at_once
         self.requests: list[RunRequest] = []
         self.heartbeat_s = 15.0
@@ -112,7 +113,7 @@ class Site:
                 desk=RunDesk(
                     library=library,
                     chat=self.chat,
-                    bundle=BUNDLE,
+                    bundle=self.bundle,
                     telemetry=self.telemetry,
                     run_agent=self.agent,
                     now_ms=self.now_ms,
