@@ -17,7 +17,7 @@ from shared.text.lang import detect_lang
 from shared.types.runs import Verdict
 
 SUPPORTED_SCORE = 0.5  # share of the sentence's terms found in the evidence
-FACTS_SCORE = 0.2  # enough when numbers, dates, names or quotations of the sentence were found too
+FACTS_SCORE = 0.25  # enough when numbers, dates, names or quotations of the sentence were found too
 FOREIGN_SCORE = 0.12  # below it, sentence and evidence speak of different things
 
 _INFERENCE = re.compile(r"^\W*(?:推断|推論|推论|inference)\s*[:：]", re.IGNORECASE)
