@@ -6,6 +6,7 @@ The catalog is the truth. A message that is lost, doubled or late changes nothin
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import Retries
+from redis import Redis
 from redis.exceptions import RedisError
 
 from shared.errors import SettingsError, UpstreamError
@@ -14,20 +15,24 @@ from shared.ids import ImportId
 ACTOR = "advance_import"
 QUEUE = "imports"
 
+_ANSWER_S = 10.0  # a broker that accepts and then says nothing; it is polled, so no call waits on purpose
 _HEARTBEAT_MS = 60_000
 _ALWAYS = 1_000_000  # in a million commands; the default leaves a killed worker's messages for minutes (measured)
 
 
 def open_broker(url: str) -> dramatiq.Broker:
-    """`url`: redis://host:port/db. Connects at first use.
+    """`url`: redis://host:port/db, rediss://… or unix:///path/to/socket. Connects at first use.
 
     Only the Retries middleware: no time limit, an import may run for hours; its lease says whether it lives.
     Raises: SettingsError.
     """
     retries = Retries(max_retries=2, min_backoff=1_000, max_backoff=60_000)
     try:
+        client = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]: its keywords have no types
+            url, socket_connect_timeout=_ANSWER_S, socket_timeout=_ANSWER_S
+        )
         broker = RedisBroker(
-            url=url,
+            client=client,
             middleware=[retries],
             maintenance_chance=_ALWAYS,
             heartbeat_timeout=_HEARTBEAT_MS,

@@ -133,21 +133,25 @@ def declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) ->
 
 
 def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout: Layout, parts: Parts) -> None:
-    db = open_database(layout.catalog)
-    ticks = 0
-    while not stopping.is_set():
-        try:
-            if ticks % _SWEEP_EVERY == 0:
-                # only what the catalog knows: a vector server may hold others' collections
-                drop_unfinished(db, orphaned_snapshots(db), parts.vectors)
-                parts.blobs.sweep(older_than_s=_UPLOAD_S)
-            for import_id in reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS):
-                wake_import(broker, import_id)
-        except (StorageError, UpstreamError) as error:
-            _log.warning("reconciler code=%s: %s", error.code, error.message)
-        ticks += 1
-        stopping.wait(TICK_S)
-    db.conn.close()
+    """A worker without its reconciler would lose imports without a word: if this ends, the process does."""
+    try:
+        db = open_database(layout.catalog)
+        ticks = 0
+        while not stopping.is_set():
+            try:
+                if ticks % _SWEEP_EVERY == 0:
+                    # only what the catalog knows: a vector server may hold others' collections
+                    drop_unfinished(db, orphaned_snapshots(db), parts.vectors)
+                    parts.blobs.sweep(older_than_s=_UPLOAD_S)
+                for import_id in reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS):
+                    wake_import(broker, import_id)
+            except (StorageError, UpstreamError) as error:
+                _log.warning("reconciler code=%s: %s", error.code, error.message)
+            ticks += 1
+            stopping.wait(TICK_S)
+        db.conn.close()
+    finally:
+        stopping.set()
 
 
 def _stop_on_signals(stopping: threading.Event) -> None:

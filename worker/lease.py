@@ -25,15 +25,15 @@ def heartbeat(catalog: Path, import_id: ImportId, worker: str, *, lease_ms: int,
     ended = threading.Event()
 
     def beat() -> None:
-        db = open_database(catalog)
-        try:
-            while not ended.wait(lease_ms / 3000):
-                try:
-                    if not renew(db, import_id, worker, now_ms=now_ms(), lease_ms=lease_ms):
-                        return  # ended, or somebody else's: the next check sees it
-                except StorageError as error:
-                    _log.warning("heartbeat import_id=%s missed: %s", import_id, error.message)
-        finally:
+        db: Database | None = None
+        while not ended.wait(lease_ms / 3000):
+            try:
+                db = db or open_database(catalog)
+                if not renew(db, import_id, worker, now_ms=now_ms(), lease_ms=lease_ms):
+                    break  # it has ended, or is somebody else's: the next check sees it
+            except StorageError as error:
+                _log.warning("heartbeat import_id=%s missed: %s", import_id, error.message)
+        if db is not None:
             db.conn.close()
 
     thread = threading.Thread(target=beat, name=f"heartbeat {import_id}", daemon=True)

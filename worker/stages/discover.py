@@ -15,7 +15,7 @@ from shared.types.documents import Source
 from shared.types.imports import ImportRequest
 from shared.types.snapshots import SnapshotDocument
 from worker.stages.intake import Intake
-from worker.stages.places import document_key, path_place, uploads_source
+from worker.stages.places import path_place, upload_keys, uploads_source
 from worker.stages.walk import Found, files_under
 from worker.stages.work import Work
 
@@ -42,8 +42,8 @@ def discover(work: Work, request: ImportRequest, *, max_bytes: int, lineage: Lin
 def _take_uploads(work: Work, request: ImportRequest, *, max_bytes: int) -> None:
     source = uploads_source(work.db, request.source, now_ms=work.now_ms())
     intake = Intake(work, source, max_bytes=max_bytes)
-    for upload in request.uploads:
-        intake.take_stored(document_key(upload.name), sha256=upload.sha256, size_bytes=upload.size_bytes)
+    for key, upload in upload_keys(request.uploads):
+        intake.take_stored(key, sha256=upload.sha256, size_bytes=upload.size_bytes)
 
 
 def _take_path(work: Work, path: Path, request: ImportRequest, *, max_bytes: int) -> None:

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 from shared.catalog.sources import ensure_source, find_source, list_sources
 from shared.ids import SourceId
 from shared.types.documents import Source
-from shared.types.imports import ImportRequest, SourceSpec
+from shared.types.imports import ImportRequest, SourceSpec, Upload
 
 UPLOADS = "uploads"  # label of the source of uploads for which none was named
 
@@ -50,7 +50,7 @@ def requested_places(db: Database, request: ImportRequest) -> list[Place]:
     found: list[Place] = []
     uploads = find_source(db, kind="upload", root=request.source.label or UPLOADS)
     if request.uploads and uploads is not None:
-        names = [""] if request.mode == "sync" else [document_key(upload.name) for upload in request.uploads]
+        names = [""] if request.mode == "sync" else [key for key, _ in upload_keys(request.uploads)]
         found += [Place(source=uploads, prefix=name) for name in names]
     sources = list_sources(db)
     for path in (Path(text) for text in request.paths):
@@ -67,7 +67,20 @@ def document_key(name: str) -> str:
     """
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\\", "/")
     parts = [part for part in PurePosixPath(unicodedata.normalize("NFC", text)).parts if part not in ("/", "..", ".")]
-    return "/".join(parts)
+    return "/".join(parts) or "unnamed"
+
+
+def upload_keys(uploads: Sequence[Upload]) -> list[tuple[str, Upload]]:
+    """A key for each upload, in order. Two files of one name are two documents: the later one gets a number."""
+    taken: dict[str, Upload] = {}
+    for upload in uploads:
+        key = plain = document_key(upload.name)
+        number = 2
+        while taken.get(key, upload).sha256 != upload.sha256:
+            path = PurePosixPath(plain)
+            key, number = str(path.with_name(f"{path.stem} ({number}){path.suffix}")), number + 1
+        taken.setdefault(key, upload)
+    return list(taken.items())
 
 
 def _made(db: Database, root: Path, spec: SourceSpec, *, now_ms: int) -> Source:

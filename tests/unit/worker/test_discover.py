@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import StorageError
-from worker.stages.places import document_key
+from shared.types.imports import Upload
+from worker.stages.places import document_key, upload_keys
 from worker.stages.walk import files_under
 
 
@@ -51,6 +52,11 @@ def test_keys_are_the_same_on_every_machine() -> None:
     assert document_key("章\\一.md") == "章/一.md"
     assert document_key("/etc/../密.md") == "etc/密.md"
     assert document_key(os.fsdecode(b"\xff.md")) == "\ufffd.md"
+
+
+def test_two_uploads_of_one_name_are_two_documents_and_the_same_file_twice_is_one() -> None:
+    first, other = (Upload(name="报告/a.md", sha256=sha256, size_bytes=1) for sha256 in ("aa", "bb"))
+    assert upload_keys([first, other, first]) == [("报告/a.md", first), ("报告/a (2).md", other)]
 
 
 @given(name=st.text(max_size=30))
