@@ -3,15 +3,21 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from scripts.citebound.arguments import parser
 from scripts.citebound.console import complain, print_json
 from scripts.citebound.failure import FAILED, INTERRUPTED, USAGE, CommandFailed
 from shared.errors import CiteboundError, SettingsError
 
+# Libraries that would otherwise report home. onnxruntime 1.32 (2026-11) writes a device id into the person's cache folder at import
+# and sends to mobile.events.data.microsoft.com; unstructured asks packages.unstructured.io.
+NO_TELEMETRY: Final = {"ORT_DISABLE_TELEMETRY": "1", "SCARF_NO_ANALYTICS": "true", "DO_NOT_TRACK": "true"}
+
 
 def main(argv: Sequence[str]) -> int:
     """Exit code of the command; see failure.py and `citebound --help`."""
+    os.environ.update(NO_TELEMETRY)  # here, so that every process started from here has it
     arguments = parser().parse_args(argv)
     as_json = bool(getattr(arguments, "json", False))
     try:

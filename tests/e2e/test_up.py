@@ -156,12 +156,13 @@ def test_a_killed_child_comes_back_and_imports_go_on(start: Callable[[], Running
 
 def test_smoke_proves_the_whole_path_and_leaves_nothing_behind(env: dict[str, str], docs: Path, tmp_path: Path) -> None:
     (docs / "空.txt").unlink()
-    scratch = tmp_path / "scratch"
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
     scratch.mkdir()
+    home.mkdir()
     argv = [sys.executable, "-m", "scripts.citebound", "smoke", "--docs", str(docs), "--json"]
     done = subprocess.run(
         [*argv, "--question", "报警代码 E-17 是什么意思？"],
-        env={**env, "TMPDIR": str(scratch)},
+        env={**env, "TMPDIR": str(scratch), "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")},
         capture_output=True,
         text=True,
         timeout=200,
@@ -173,7 +174,7 @@ def test_smoke_proves_the_whole_path_and_leaves_nothing_behind(env: dict[str, st
     assert report["snapshot"]["state"] == "ready"
     assert list(report["timings_ms"]) == ["start", "import", "ask", "verify", "stop"]
     assert "0.8 bar" in report["answer"]["text"]
-    assert list(scratch.iterdir()) == []
+    assert [*scratch.iterdir(), *home.iterdir()] == []  # no cache, no telemetry of some library either
     assert not (Path(env["CITEBOUND_DATA_DIR"])).exists()
 
 
