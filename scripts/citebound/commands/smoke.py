@@ -1,9 +1,7 @@
 """`citebound smoke`: the whole product once, for real, in a temporary folder: start, import, ask, check every citation, stop."""
 
 import argparse
-import os
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Generator
@@ -14,26 +12,18 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from scripts.citebound.api import URL, Api
+from scripts.citebound.api import Api
 from scripts.citebound.commands.ask import ask_quietly, print_answer
 from scripts.citebound.commands.imports import existing, print_outcome, send_paths, watch
 from scripts.citebound.commands.reading import OpenedBlock
 from scripts.citebound.commands.snapshots import Snapshots
 from scripts.citebound.console import err, note, out, plain, print_json
 from scripts.citebound.failure import FAILED, OK, CommandFailed
-from scripts.citebound.supervisor.child import Child, Recipe, ending
-from scripts.citebound.supervisor.instance import Instance, read_instance
-from scripts.citebound.supervisor.supervise import ROOT
+from scripts.citebound.temporary import TemporaryInstance
 from shared.ids import BlockId
-from shared.layout import Layout
-from shared.lifeline import PARENT_PIPE
-from shared.settings_load import CONFIG, config_file, load_settings
 from shared.types.imports import Import
 from shared.types.runs import Answer
 from shared.types.snapshots import Snapshot
-
-_START_S = 180
-_STOP_S = 60  # the sum of what the supervisor gives its children
 
 
 class CheckedCitation(Struct, frozen=True, kw_only=True):
@@ -101,60 +91,14 @@ def checked(api: Api, marker: int, block_id: BlockId, said: str) -> CheckedCitat
 
 @contextmanager
 def _started(folder: Path, docs: Path, timings: dict[str, int], show: bool) -> Generator[Api]:
-    """`citebound up` on the folder and a free port, until the block ends."""
-    lifeline = os.pipe()
-    layout = Layout(root=folder / "data")
+    instance = TemporaryInstance(folder, roots=[docs])
     with _timed(timings, "start", show):
-        child = Child(_recipe(layout, docs, folder / "up.log", lifeline[0]))
-        try:
-            instance = _await_ready(child, layout)
-        except BaseException:
-            child.stop(hurry=lambda: False)
-            raise
-    api = Api(instance.address, key=load_settings(os.environ).api.api_key)
+        api = instance.start()
     try:
         yield api
     finally:
-        api.close()
         with _timed(timings, "stop", show):
-            child.stop(hurry=lambda: False)
-        for end in lifeline:
-            os.close(end)
-
-
-def _recipe(layout: Layout, docs: Path, log: Path, lifeline: int) -> Recipe:
-    """The person's own settings, but for where the data lies, who may call and which port it is."""
-    env = {name: value for name, value in os.environ.items() if name != URL}
-    file = config_file(os.environ)
-    if file is not None:
-        env[CONFIG] = str(file)
-    env |= {
-        "CITEBOUND_DATA_DIR": str(layout.root),
-        "CITEBOUND_API_HOST": "127.0.0.1",
-        "CITEBOUND_API_PORT": "0",
-        "CITEBOUND_API_IMPORT_ROOTS": str(docs),
-        "PYTHONPATH": str(ROOT),
-        "PYTHONSAFEPATH": "1",
-        PARENT_PIPE: str(lifeline),
-    }
-    argv = (sys.executable, "-m", "scripts.citebound", "up")
-    return Recipe(name="up", argv=argv, env=env, log=log, pass_fds=(lifeline,), grace_s=_STOP_S)
-
-
-def _await_ready(child: Child, layout: Layout) -> Instance:
-    deadline = time.monotonic() + _START_S
-    while time.monotonic() < deadline:
-        code = child.exit_code()
-        if code is not None:
-            lines = "\n".join(child.last_lines())
-            raise CommandFailed(f"it did not start ({ending(code)})", remedy=f"it said:\n{lines}", error="child_failed")
-        instance = read_instance(layout)
-        if instance is not None and instance.ready:
-            return instance
-        time.sleep(0.05)
-    raise CommandFailed(
-        f"it was not ready within {_START_S} s", remedy="try again on a quieter machine", error="timeout"
-    )
+            instance.stop()
 
 
 @contextmanager
