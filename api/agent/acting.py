@@ -15,6 +15,8 @@ from api.agent.steps import Admission, CallTool, Effect, Event, Returned
 from api.tools.contract import ToolResult
 from shared.types.events import ToolCalled, ToolResulted
 
+_BROKEN = frozenset({"collection_unavailable", "upstream_unavailable", "tool_internal_error"})
+
 Acting: TypeAlias = Generator[Effect, Event | None, LimitCode | None]
 
 
@@ -37,6 +39,8 @@ def act(state: State, action: ToolAction) -> Acting:
         yield _answer(state, action.tool, "tool_unavailable", message=message)
         return None
     state.count_embedding(event.result)
+    if event.result.error_code in _BROKEN:  # broken is not empty: the reader must know
+        state.limit("tool_failed", tool=action.tool, error=event.result.error_code)
     refused = yield from _admit(state, action, event.result, at_ms=event.at_ms)
     if refused is None and not event.result.retryable:
         state.remembered[call] = (state.turn, bool(event.result.seen))

@@ -22,7 +22,7 @@ def ask(state: State, *, final: bool) -> Asking:
     """
     until_ms = state.deadlines.run_ms if final else state.deadlines.tools_ms
     first = yield from _attempt(state, 1, final=final, wait_ms=0, until_ms=until_ms)
-    if isinstance(first, Replied) or not first.retryable:
+    if isinstance(first, Replied) or not first.retryable or not first.metered:  # the toolbox has tried again already
         return first
     wait_ms = RETRY_WAIT_MS if first.retry_after_s is None else round(first.retry_after_s * 1000)
     afford = budget.afford_final if final else budget.afford_turn
@@ -79,8 +79,9 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
     assert isinstance(event, Replied | AskFailed)
     state.elapsed_ms = event.elapsed_ms
     if isinstance(event, AskFailed):
-        received = state.count(event.partial_text)
-        state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
+        if event.metered:
+            received = state.count(event.partial_text)
+            state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
         return event
     state.unread = None
     if event.metered:

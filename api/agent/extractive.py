@@ -16,7 +16,7 @@ from api.agent.drive import Stopwatch
 from api.agent.excerpts import Passage, Picked, pick
 from api.agent.observation import Envelope, opened
 from api.agent.react import Finish, ProtocolError, ToolAction, parse
-from api.agent.steps import AskModel, Replied, Wording
+from api.agent.steps import AskFailed, AskModel, Replied, Wording
 from shared.llm.port import Message
 from shared.text.lang import detect_lang
 
@@ -69,6 +69,12 @@ class _Document(Struct, frozen=True, kw_only=True):
     sections: tuple[_Section, ...]
 
 
+class _Error(Struct, frozen=True, kw_only=True):
+    code: str
+    message: str
+    retryable: bool = False
+
+
 class _Payload(Struct, frozen=True, kw_only=True):
     """What it reads of any of its tools' payloads."""
 
@@ -77,6 +83,7 @@ class _Payload(Struct, frozen=True, kw_only=True):
     doc_id: str = ""
     title: str = ""
     total_count: int = 0
+    error: _Error | None = None
 
 
 class ExtractiveAnswerer:
@@ -88,16 +95,26 @@ class ExtractiveAnswerer:
         self._watch = watch
         self._scoped = scoped
 
-    async def reply(self, ask: AskModel) -> Replied:
+    async def reply(self, ask: AskModel) -> Replied | AskFailed:
+        shown = read(ask.messages)
+        if shown and (error := _payload(shown[0].observation).error):  # without its first look there is nothing to say
+            return AskFailed(
+                code=error.code,
+                message=error.message,
+                retryable=error.retryable,
+                retry_after_s=None,
+                partial_text="",
+                metered=False,
+                elapsed_ms=self._watch.elapsed_ms(),
+            )
         text = await asyncio.to_thread(
-            next_reply, self._question, ask.messages, final=ask.final, wording=self._wording, scoped=self._scoped
+            next_reply, self._question, shown, final=ask.final, wording=self._wording, scoped=self._scoped
         )
         return Replied(text=text, usage=None, finish_reason="stop", metered=False, elapsed_ms=self._watch.elapsed_ms())
 
 
-def next_reply(question: str, messages: Sequence[Message], *, final: bool, wording: Wording, scoped: bool) -> str:
-    """The next action, in the react protocol. `messages`: as a model would get them, system and task first."""
-    shown = _read(messages)
+def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: Wording, scoped: bool) -> str:
+    """The next action, in the react protocol, after what was `shown` so far."""
     counted = _counted_term(question)
     if not shown and not final:
         return _act("scan_term", term=counted) if counted else _act("search_blocks", query=question)
@@ -107,7 +124,7 @@ def next_reply(question: str, messages: Sequence[Message], *, final: bool, wordi
     if not final and picked.coverage < WEAK and (more := _look_further(question, shown, picked)):
         return more
     if picked.coverage < _enough(question) or not picked.excerpts:
-        return _end("Refuse", "reason", _refusal(question, _passages(shown), wording, scoped=scoped))
+        return _end("Refuse", "reason", _refusal(question, shown, wording, scoped=scoped))
     preface = wording.render("extractive", part="preface")
     quotes = [
         wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
@@ -138,9 +155,12 @@ def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str 
     return _act("list_blocks", doc_id=best.doc_id, section_paths=[best.section_path])
 
 
-def _refusal(question: str, passages: Sequence[Passage], wording: Wording, *, scoped: bool) -> str:
-    """Nothing found; if all that search brought is in another language, which words can't judge, it is pointed at."""
-    lang = detect_lang(question)
+def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, scoped: bool) -> str:
+    """Nothing found, or nothing let in; if all that search brought is in another language, which words can't judge, it
+    is pointed at."""
+    if any(one.observation.harness_status != "ok" for one in shown):
+        return wording.render("extractive", part="unread", scoped=scoped)
+    lang, passages = detect_lang(question), _passages(shown)
     said = wording.render("extractive", part="nothing", scoped=scoped)
     if not passages or lang == "und" or any(detect_lang(one.text) in (lang, "und") for one in passages):
         return said
@@ -165,8 +185,8 @@ def _counted_term(question: str) -> str | None:
     return names[0] if names and _HOW_OFTEN.search(question) else None
 
 
-def _read(messages: Sequence[Message]) -> list[Shown]:
-    """Its own actions with their observations; what stands in system prompt and task is not an observation."""
+def read(messages: Sequence[Message]) -> list[Shown]:
+    """Its own actions with their observations, as a model would find them; system prompt and task hold none."""
     shown: list[Shown] = []
     action: ToolAction | None = None
     for message in messages[2:]:

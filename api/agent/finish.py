@@ -65,7 +65,7 @@ def finish(outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ..
     )
 
 
-_MAKES_PARTIAL = frozenset({"no_citation", "provider_cut_prompt"})
+_MAKES_PARTIAL = frozenset({"no_citation", "provider_cut_prompt", "tool_failed"})
 
 
 def _found_limitations(

@@ -104,7 +104,7 @@ class Replied(Struct, frozen=True, kw_only=True):
 
 
 class AskFailed(Struct, frozen=True, kw_only=True):
-    """`code`: of an UpstreamError, or "time" when the run's clock cut the call off."""
+    """`code`: of an UpstreamError, "time" when the run's clock cut the call off, or a tool's when no model was asked."""
 
     code: str
     message: str
@@ -112,6 +112,7 @@ class AskFailed(Struct, frozen=True, kw_only=True):
     retry_after_s: float | None
     partial_text: str
     elapsed_ms: int
+    metered: bool = True
 
 
 class Returned(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from shared.access import Access
-from shared.errors import ScopeNotFound
+from shared.errors import ScopeNotFound, UpstreamError
 from shared.llm.port import ChatReply, ChatUsage
 from shared.llm.scripted import ScriptedChat
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunFailed, RunStarted, ToolCalled, ToolResulted
@@ -308,6 +308,35 @@ def test_without_a_model_blocks_in_another_language_are_pointed_at_not_quoted(wo
     assert "Expense Policy，Travel › Hotels[" in asked.answer.text
     assert "150 EUR" not in asked.answer.text
     assert {citation.title for citation in asked.answer.citations} == {"Expense Policy"}
+
+
+DOWN = UpstreamError("upstream_unavailable", "the embedder is down")
+
+
+@promise("P5")
+@promise("P8")
+def test_without_a_model_a_search_that_fails_is_not_an_empty_one(world: World) -> None:
+    world.embedder.faults = [DOWN, DOWN]
+    asked = ask(world)
+    assert failure(asked) == ("failed", "upstream_unavailable", True)
+    assert asked.codes() == ["extractive_answer", "tool_failed"]
+    assert asked.answer.usage.model_calls == 0
+
+
+@promise("P8")
+def test_a_model_that_answers_after_a_failed_search_does_not_hide_it(world: World) -> None:
+    world.embedder.faults = [DOWN, DOWN]
+    scan = 'Action: scan_term[{"term": "五天年假"}]'
+    asked = ask(world, chat=ScriptedChat([SEARCH, scan, "Action: Finish[五天。]"]))
+    assert asked.answer.status == "partial"
+    assert asked.codes() == ["tool_failed", "no_citation"]
+
+
+@promise("P5")
+def test_without_a_model_what_did_not_fit_is_not_called_absent(world: World) -> None:
+    asked = ask(world, limits=Limits(max_context_tokens=6_000, finalization_reserve_tokens=3_300))
+    assert (asked.answer.status, asked.answer.termination_reason) == ("refused", "context_budget_exceeded")
+    assert asked.answer.text.startswith("找到的内容超出了本次请求的限制")
 
 
 def test_without_a_model_a_section_is_read_whole_only_if_it_is_small(world: World) -> None:

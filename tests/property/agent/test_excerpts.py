@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from api.agent.citations import resolve
 from api.agent.excerpts import MOST, Passage, pick
-from api.agent.extractive import next_reply
+from api.agent.extractive import next_reply, read
 from api.agent.observation import envelope
 from api.agent.react import Finish, ToolAction, parse
 from shared.llm.port import Message
@@ -52,7 +52,7 @@ def test_every_reply_is_one_well_formed_action_and_every_quote_keeps_its_marker(
     messages = [Message(role="system", content="规则"), Message(role="user", content=question)]
     found = passages(texts)
     for _ in range(5):
-        reply = next_reply(question, messages, final=False, wording=ZH, scoped=False)
+        reply = next_reply(question, read(messages), final=False, wording=ZH, scoped=False)
         decision = parse(reply, tools=TOOLS, cut=False)
         if isinstance(decision, ToolAction):
             blocks = [{"block_id": one.block_id, "text": one.text, "section_path": "年假"} for one in found]
