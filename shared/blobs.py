@@ -86,10 +86,12 @@ class Blobs:
             incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, name = tempfile.mkstemp(dir=incoming)
         part = Path(name)
+        file = os.fdopen(descriptor, "wb")
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                yield Receiver(self._folder, part, file)
+            yield Receiver(self._folder, part, file)
         finally:
+            with suppress(OSError):  # closing writes what is left over, and would fail once more on a full disk
+                file.close()
             part.unlink(missing_ok=True)  # gone already when `finish` renamed it
 
     def sweep(self, *, older_than_s: float) -> int:

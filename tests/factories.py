@@ -104,6 +104,7 @@ def publish(
                 dimensions=embedder.dimensions,
                 keyword_version=KEYWORD_VERSION,
             ),
+            worker="",
             now_ms=now_ms,
         )
         builder = vectors.build(snapshot_id, dimensions=embedder.dimensions)

@@ -164,7 +164,6 @@ class _Course:
         if get_import(work.db, work.import_id, now_ms=work.now_ms()).stage in (None, "discover"):
             with self._stage("discover"):
                 discover(work, self._request, max_bytes=parts.max_document_bytes, lineage=parts.chunking.lineage)
-            fault_point("discover:done")
         with self._stage("parse"):
             parse(work, parts.parser, parts.chunking)
         with self._stage("chunk"):
@@ -192,7 +191,6 @@ class _Course:
             )
             fault_point("index:begun")
             result = self._parts.build(job, self._work.check)
-            fault_point("seal:built")
         match result:
             case Missing(documents=documents):
                 ordinals = {item.doc_id: item.ordinal for item in list_items(self._work.db, self._work.import_id)}
@@ -257,9 +255,11 @@ class _Course:
         work = self._work
         work.check()
         leases.enter_stage(work.db, work.import_id, work.worker, stage, now_ms=work.now_ms())
+        fault_point(f"{stage}:begins")
         started = time.monotonic()
         with _span(f"{names.STAGE} {stage}", work.import_id):
             yield
+        fault_point(f"{stage}:ends")
         _log.info("import_id=%s stage=%s done ms=%d", work.import_id, stage, round((time.monotonic() - started) * 1000))
 
 

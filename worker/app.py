@@ -12,11 +12,12 @@ from pathlib import Path
 from types import FrameType
 
 import dramatiq
+from sqlite_utils import Database
 
 from shared.blobs import Blobs
 from shared.catalog.building import orphaned_snapshots
 from shared.catalog.db import open_database
-from shared.catalog.leases import reconcile
+from shared.catalog.leases import not_woken, reconcile
 from shared.catalog.migrations import migrate
 from shared.clock import now_ms
 from shared.embeddings.cache import EmbeddingCache
@@ -143,8 +144,7 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
                     # only what the catalog knows: a vector server may hold others' collections
                     drop_unfinished(db, orphaned_snapshots(db), parts.vectors)
                     parts.blobs.sweep(older_than_s=_UPLOAD_S)
-                for import_id in reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS):
-                    wake_import(broker, import_id)
+                _wake(db, broker, reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS, lease_ms=parts.lease_ms))
             except (StorageError, UpstreamError) as error:
                 _log.warning("reconciler code=%s: %s", error.code, error.message)
             ticks += 1
@@ -152,6 +152,15 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
         db.conn.close()
     finally:
         stopping.set()
+
+
+def _wake(db: Database, broker: dramatiq.Broker, imports: list[ImportId]) -> None:
+    try:
+        for import_id in imports:
+            wake_import(broker, import_id)
+    except UpstreamError:
+        not_woken(db, imports)  # else they would wait for QUIET_MS after the broker is back
+        raise
 
 
 def _stop_on_signals(stopping: threading.Event) -> None:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sqlite_utils import Database
 
 from shared.catalog.db import writing
+from shared.catalog.leases import HELD
 from shared.catalog.rows import Row, rows, to_json
 from shared.catalog.snapshots import active_snapshot_id, member, move_pointer
 from shared.ids import ImportId, SnapshotId
@@ -53,8 +54,11 @@ def finished_members(db: Database, import_id: ImportId) -> list[SnapshotDocument
     return [member(row) for row in rows(db, sql, id=import_id)]
 
 
-def begin_snapshot(db: Database, new: NewSnapshot, *, now_ms: int) -> None:
-    """Write down what will be in it; nobody can read it yet."""
+def begin_snapshot(db: Database, new: NewSnapshot, *, worker: str, now_ms: int) -> bool:
+    """Write down what will be in it; nobody can read it yet.
+
+    False when the import isn't `worker`'s any more: then nothing will come of it, and it should be discarded.
+    """
     with writing(db) as connection:
         connection.execute(
             "insert into snapshots (snapshot_id, state, import_id, base_snapshot_id, created_at_ms, documents, blocks,"
@@ -85,10 +89,12 @@ def begin_snapshot(db: Database, new: NewSnapshot, *, now_ms: int) -> None:
                 for number, failure in enumerate(new.failures)
             ],
         )
-        connection.execute(
-            "update imports set snapshot_id = :id, base_snapshot_id = :base where import_id = :import",
-            {"id": new.snapshot_id, "base": new.base_snapshot_id, "import": new.import_id},
+        told = connection.execute(
+            "update imports set snapshot_id = :id, base_snapshot_id = :base"
+            " where import_id = :import and lease_holder = :me",
+            {"id": new.snapshot_id, "base": new.base_snapshot_id, "import": new.import_id, "me": worker},
         )
+    return told.rowcount == 1
 
 
 def publish(
@@ -114,7 +120,7 @@ def publish(
             return "base_moved"
         completed = connection.execute(
             "update imports set state = 'completed', stage = 'publish', lease_holder = null, lease_until_ms = 0, attempts = 0,"
-            " faults = 0, running_ms = running_ms + max(0, :now - beat_at_ms), beat_at_ms = :now, updated_at_ms = :now,"
+            " faults = 0, running_ms = running_ms + max(0, min(:now, lease_until_ms) - beat_at_ms), beat_at_ms = :now, updated_at_ms = :now,"
             " finished_at_ms = :now where import_id = :import and state = 'running' and lease_holder = :me",
             values,
         )
@@ -142,9 +148,14 @@ def fail_snapshot(db: Database, snapshot_id: SnapshotId, *, failure: str) -> Non
         )
 
 
-def unfinished_snapshots(db: Database, import_id: ImportId) -> list[SnapshotId]:
-    """Left behind by an earlier try of this import."""
-    found = rows(db, "select snapshot_id from snapshots where import_id = :id and state = 'building'", id=import_id)
+def unfinished_snapshots(db: Database, import_id: ImportId, worker: str) -> list[SnapshotId]:
+    """Left behind by an earlier try of this import; none when the import isn't `worker`'s, or they were its successor's."""
+    found = rows(
+        db,
+        f"select snapshot_id from snapshots where import_id = :id and state = 'building' and {HELD}",
+        id=import_id,
+        me=worker,
+    )
     return [SnapshotId(row["snapshot_id"]) for row in found]
 
 

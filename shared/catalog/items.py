@@ -1,9 +1,14 @@
-"""The documents of one import and how far each is."""
+"""The documents of one import and how far each is.
+
+Every verb is the lease holder's (`worker`): one that was thought dead and comes back changes nothing, or its late word would put a
+document back that its successor has finished.
+"""
 
 import msgspec
 from sqlite_utils import Database
 
 from shared.catalog.db import writing
+from shared.catalog.leases import HELD
 from shared.catalog.rows import Row, one, rows
 from shared.ids import DocId, ImportId, SourceId
 from shared.types.imports import ImportItem, ItemState
@@ -13,19 +18,27 @@ _ITEM = ", ".join(ImportItem.__struct_fields__)
 
 
 def add_item(
-    db: Database, import_id: ImportId, source_id: SourceId, key: str, *, original_sha256: str, size_bytes: int
+    db: Database,
+    import_id: ImportId,
+    worker: str,
+    source_id: SourceId,
+    key: str,
+    *,
+    original_sha256: str,
+    size_bytes: int,
 ) -> None:
     """A document to be imported; nothing happens if it is already there."""
     with writing(db) as connection:
         connection.execute(
             _INSERT,
-            _item(import_id, source_id, key) | {"state": "pending", "sha": original_sha256, "size": size_bytes},
+            _item(import_id, worker, source_id, key) | {"state": "pending", "sha": original_sha256, "size": size_bytes},
         )
 
 
 def add_failed_item(
     db: Database,
     import_id: ImportId,
+    worker: str,
     source_id: SourceId,
     key: str,
     *,
@@ -38,7 +51,7 @@ def add_failed_item(
     failure = {"stage": "discover", "code": code, "reason": reason, "retryable": retryable, "attempts": 1}
     with writing(db) as connection:
         connection.execute(
-            _INSERT, _item(import_id, source_id, key) | {"state": "failed", "size": size_bytes} | failure
+            _INSERT, _item(import_id, worker, source_id, key) | {"state": "failed", "size": size_bytes} | failure
         )
 
 
@@ -55,40 +68,51 @@ def list_items(db: Database, import_id: ImportId, *states: ItemState) -> list[Im
     return [msgspec.convert(row, ImportItem, strict=False) for row in found if not states or row["state"] in states]
 
 
-def begin_item(db: Database, import_id: ImportId, ordinal: int) -> int:
+def begin_item(db: Database, import_id: ImportId, worker: str, ordinal: int) -> int:
     """Count a try; returns its number. A try that ends the worker stays counted."""
     with writing(db) as connection:
         connection.execute(
-            f"update import_items set attempts = attempts + 1 where {_ONE}", {"id": import_id, "n": ordinal}
+            f"update import_items set attempts = attempts + 1 where {_ONE} and {HELD}",
+            {"id": import_id, "me": worker, "n": ordinal},
         )
         row = one(db, f"select attempts from import_items where {_ONE}", id=import_id, n=ordinal)
     assert row is not None
     return int(row["attempts"])
 
 
-def put_back_item(db: Database, import_id: ImportId, ordinal: int) -> None:
+def put_back_item(db: Database, import_id: ImportId, worker: str, ordinal: int) -> None:
     """A try that was interrupted through no fault of the document doesn't count."""
     with writing(db) as connection:
         connection.execute(
-            f"update import_items set attempts = max(0, attempts - 1) where {_ONE}", {"id": import_id, "n": ordinal}
+            f"update import_items set attempts = max(0, attempts - 1) where {_ONE} and {HELD}",
+            {"id": import_id, "me": worker, "n": ordinal},
         )
 
 
-def mark_unchanged(db: Database, import_id: ImportId, ordinal: int, *, doc: DocId, version: int) -> None:
+def mark_unchanged(db: Database, import_id: ImportId, worker: str, ordinal: int, *, doc: DocId, version: int) -> None:
     """The base snapshot holds exactly this document already."""
-    _set(db, import_id, ordinal, "state = 'unchanged', doc_id = :doc, version = :version", doc=doc, version=version)
+    _set(
+        db,
+        import_id,
+        worker,
+        ordinal,
+        "state = 'unchanged', doc_id = :doc, version = :version",
+        doc=doc,
+        version=version,
+    )
 
 
-def mark_parsed(db: Database, import_id: ImportId, ordinal: int) -> None:
-    _set(db, import_id, ordinal, "state = 'parsed', attempts = 0")
+def mark_parsed(db: Database, import_id: ImportId, worker: str, ordinal: int) -> None:
+    _set(db, import_id, worker, ordinal, "state = 'parsed', attempts = 0")
 
 
 def mark_chunked(
-    db: Database, import_id: ImportId, ordinal: int, *, doc: DocId, version: int, blocks: int, tokens: int
+    db: Database, import_id: ImportId, worker: str, ordinal: int, *, doc: DocId, version: int, blocks: int, tokens: int
 ) -> None:
     _set(
         db,
         import_id,
+        worker,
         ordinal,
         "state = 'chunked', attempts = 0, doc_id = :doc, version = :version, blocks = :blocks, tokens = :tokens",
         doc=doc,
@@ -98,16 +122,25 @@ def mark_chunked(
     )
 
 
-def mark_embedded(db: Database, import_id: ImportId, ordinal: int) -> None:
-    _set(db, import_id, ordinal, "state = 'embedded'")
+def mark_embedded(db: Database, import_id: ImportId, worker: str, ordinal: int) -> None:
+    _set(db, import_id, worker, ordinal, "state = 'embedded'")
 
 
 def mark_failed(
-    db: Database, import_id: ImportId, ordinal: int, *, stage: Stage, code: str, reason: str, retryable: bool
+    db: Database,
+    import_id: ImportId,
+    worker: str,
+    ordinal: int,
+    *,
+    stage: Stage,
+    code: str,
+    reason: str,
+    retryable: bool,
 ) -> None:
     _set(
         db,
         import_id,
+        worker,
         ordinal,
         "state = 'failed', attempts = max(1, attempts), failed_stage = :stage, failure_code = :code,"
         " failure_reason = :reason, retryable = :retryable",
@@ -122,21 +155,24 @@ _ONE = "import_id = :id and ordinal = :n"
 _INSERT = (
     "insert or ignore into import_items (import_id, ordinal, source_id, key, state, original_sha256, size_bytes, attempts,"
     " failed_stage, failure_code, failure_reason, retryable)"
-    " select :id, coalesce(max(ordinal) + 1, 0), :source, :key, :state, :sha, :size, :attempts, :stage, :code, :reason, :retryable"
-    " from import_items where import_id = :id"
+    " select :id, next, :source, :key, :state, :sha, :size, :attempts, :stage, :code, :reason, :retryable"
+    f" from (select coalesce(max(ordinal) + 1, 0) as next from import_items where import_id = :id) where {HELD}"
 )
 
 
-def _item(import_id: ImportId, source_id: SourceId, key: str) -> Row:
+def _item(import_id: ImportId, worker: str, source_id: SourceId, key: str) -> Row:
     empty = {"sha": None, "attempts": 0, "stage": None, "code": None, "reason": None, "retryable": False}
-    return empty | {"id": import_id, "source": source_id, "key": key}
+    return empty | {"id": import_id, "me": worker, "source": source_id, "key": key}
 
 
-def _set(db: Database, import_id: ImportId, ordinal: int, change: str, **values: object) -> None:
+def _set(db: Database, import_id: ImportId, worker: str, ordinal: int, change: str, **values: object) -> None:
     """One step of one document, which is also progress of the import."""
     with writing(db) as connection:
         connection.execute(
-            f"update import_items set {change} where {_ONE} and state <> 'failed'",
-            {"id": import_id, "n": ordinal, **values},
+            f"update import_items set {change} where {_ONE} and state <> 'failed' and {HELD}",
+            {"id": import_id, "me": worker, "n": ordinal, **values},
         )
-        connection.execute("update imports set attempts = 0, faults = 0 where import_id = :id", {"id": import_id})
+        connection.execute(
+            "update imports set attempts = 0, faults = 0 where import_id = :id and lease_holder = :me",
+            {"id": import_id, "me": worker},
+        )

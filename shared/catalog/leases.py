@@ -3,6 +3,8 @@
 Every verb that a holder uses is conditional on holding the lease: a worker that was thought dead and comes back changes nothing.
 """
 
+from collections.abc import Sequence
+
 from sqlite_utils import Database
 
 from shared.catalog.db import writing
@@ -12,8 +14,15 @@ from shared.types.imports import ImportState
 from shared.types.snapshots import Stage
 
 _HELD = "import_id = :id and lease_holder = :me and state in ('running', 'pausing', 'cancelling')"
+HELD = f"exists (select 1 from imports where {_HELD})"  # for other tables: :id the import, :me the worker
 _LET_GO = "lease_holder = null, lease_until_ms = 0, attempts = 0"
-_COUNT_TIME = "running_ms = running_ms + max(0, :now - beat_at_ms), beat_at_ms = :now, updated_at_ms = :now"
+# up to the lease's end: a machine that slept, or whose clock was put forward, did not work meanwhile
+_COUNT_TIME = (
+    "running_ms = running_ms + max(0, min(:now, lease_until_ms) - beat_at_ms), beat_at_ms = :now, updated_at_ms = :now"
+)
+# A time further ahead than this was written before the clock was put back. Twice: a lease of this very moment is none.
+_AHEAD = 2
+_FREE = "(lease_until_ms < :now or lease_until_ms > :ahead)"
 
 
 def claim(db: Database, import_id: ImportId, worker: str, *, now_ms: int, lease_ms: int) -> int | None:
@@ -25,8 +34,14 @@ def claim(db: Database, import_id: ImportId, worker: str, *, now_ms: int, lease_
         taken = connection.execute(
             "update imports set state = 'running', lease_holder = :me, lease_until_ms = :until, attempts = attempts + 1,"
             " woken_at_ms = 0, beat_at_ms = :now, updated_at_ms = :now"
-            " where import_id = :id and state in ('queued', 'running') and lease_until_ms < :now",
-            {"id": import_id, "me": worker, "until": now_ms + lease_ms, "now": now_ms},
+            f" where import_id = :id and state in ('queued', 'running') and {_FREE}",
+            {
+                "id": import_id,
+                "me": worker,
+                "until": now_ms + lease_ms,
+                "now": now_ms,
+                "ahead": now_ms + _AHEAD * lease_ms,
+            },
         )
         row = one(db, "select attempts from imports where import_id = :id", id=import_id)
     return int(row["attempts"]) if row and taken.rowcount == 1 else None
@@ -114,24 +129,32 @@ def enter_stage(db: Database, import_id: ImportId, worker: str, stage: Stage, *,
     )
 
 
-def count_embedded(db: Database, import_id: ImportId, *, blocks: int, provider_tokens: int) -> None:
-    """Progress of the embed stage: blocks whose vector is stored, tokens by the provider's own count."""
+def count_embedded(db: Database, import_id: ImportId, worker: str, *, blocks: int, provider_tokens: int) -> None:
+    """Progress of the embed stage: blocks whose vector is stored, tokens by the provider's own count.
+
+    Tokens were paid for whoever holds the lease by now.
+    """
     with writing(db) as connection:
+        values = {"id": import_id, "me": worker, "blocks": blocks, "tokens": provider_tokens}
         connection.execute(
-            "update imports set blocks_embedded = blocks_embedded + :blocks, attempts = 0, faults = 0,"
-            " provider_tokens = provider_tokens + :tokens where import_id = :id",
-            {"id": import_id, "blocks": blocks, "tokens": provider_tokens},
+            "update imports set provider_tokens = provider_tokens + :tokens where import_id = :id", values
+        )
+        connection.execute(
+            f"update imports set blocks_embedded = blocks_embedded + :blocks, attempts = 0, faults = 0 where {_HELD}",
+            values,
         )
 
 
-def restart_embed_count(db: Database, import_id: ImportId) -> None:
+def restart_embed_count(db: Database, import_id: ImportId, worker: str) -> None:
     """The embed stage counts anew each time it is entered: what the cache holds passes in no time."""
-    with writing(db) as connection:
-        connection.execute(
-            "update imports set blocks_embedded = (select coalesce(sum(blocks), 0) from import_items"
-            " where import_items.import_id = :id and import_items.state in ('embedded', 'indexed')) where import_id = :id",
-            {"id": import_id},
-        )
+    _held(
+        db,
+        "update imports set blocks_embedded = (select coalesce(sum(blocks), 0) from import_items"
+        " where import_items.import_id = :id and import_items.state in ('embedded', 'indexed'))"
+        f" where {_HELD}",
+        import_id,
+        worker,
+    )
 
 
 def complete_unchanged(db: Database, import_id: ImportId, worker: str, *, snapshot_id: SnapshotId, now_ms: int) -> bool:
@@ -161,29 +184,30 @@ def fail(db: Database, import_id: ImportId, worker: str, *, code: str, reason: s
     )
 
 
-def reconcile(db: Database, *, now_ms: int, quiet_ms: int) -> list[ImportId]:
+def reconcile(db: Database, *, now_ms: int, quiet_ms: int, lease_ms: int) -> list[ImportId]:
     """Put right what no worker looks after any more; returns the imports to wake.
 
     Stops that were asked of a worker which died are carried out; pauses for a fault end when their time has come.
     quiet_ms: an import that was woken less than this ago is left alone, so that a busy worker's queue doesn't fill up.
+    lease_ms: as workers take it; a clock that was put back makes nobody wait for more than twice as long.
     """
     with writing(db) as connection:
-        values = {"now": now_ms, "quiet": now_ms - quiet_ms}
+        values = {"now": now_ms, "quiet": now_ms - quiet_ms, "ahead": now_ms + _AHEAD * lease_ms}
         connection.execute(
             "update imports set finished_at_ms = case state when 'cancelling' then :now end,"
             f" state = case state when 'pausing' then 'paused' else 'cancelled' end, {_LET_GO}, updated_at_ms = :now"
-            " where state in ('pausing', 'cancelling') and lease_until_ms < :now",
+            f" where state in ('pausing', 'cancelling') and {_FREE}",
             values,
         )
         connection.execute(
             "update imports set state = 'running', pause_reason = null, wake_at_ms = null, woken_at_ms = 0, updated_at_ms = :now"
-            " where state = 'paused' and wake_at_ms <= :now",
+            " where state = 'paused' and (wake_at_ms <= :now or wake_at_ms is not null and updated_at_ms > :ahead)",
             values,
         )
         found = rows(
             db,
-            "select import_id from imports where state in ('queued', 'running') and lease_until_ms < :now"
-            " and woken_at_ms <= :quiet order by import_id",
+            f"select import_id from imports where state in ('queued', 'running') and {_FREE}"
+            " and (woken_at_ms <= :quiet or woken_at_ms > :ahead) order by import_id",
             **values,
         )
         connection.executemany(
@@ -191,6 +215,14 @@ def reconcile(db: Database, *, now_ms: int, quiet_ms: int) -> list[ImportId]:
             [{"now": now_ms, "id": row["import_id"]} for row in found],
         )
     return [ImportId(row["import_id"]) for row in found]
+
+
+def not_woken(db: Database, imports: Sequence[ImportId]) -> None:
+    """Their messages could not be sent: the next `reconcile` names them again."""
+    with writing(db) as connection:
+        connection.executemany(
+            "update imports set woken_at_ms = 0 where import_id = :id", [{"id": import_id} for import_id in imports]
+        )
 
 
 def _held(db: Database, update: str, import_id: ImportId, worker: str, **values: object) -> bool:

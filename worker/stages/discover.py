@@ -65,6 +65,7 @@ def _take_members(work: Work) -> None:
         add_item(
             work.db,
             work.import_id,
+            work.worker,
             document.source_id,
             document.key,
             original_sha256=made.original_sha256,
@@ -88,13 +89,14 @@ def _carry_over(work: Work, lineage: Lineage) -> None:
         if member is not None:
             there = get_version(work.db, doc, member.version)
             if (there.original_sha256, there.lineage) == (sha256, way):
-                mark_unchanged(work.db, work.import_id, item.ordinal, doc=doc, version=there.version)
+                mark_unchanged(work.db, work.import_id, work.worker, item.ordinal, doc=doc, version=there.version)
                 continue
         made = find_version(work.db, doc, original_sha256=sha256, lineage=way)
         if made is not None:
             mark_chunked(
                 work.db,
                 work.import_id,
+                work.worker,
                 item.ordinal,
                 doc=doc,
                 version=made.version,

@@ -75,7 +75,7 @@ def embed(
     wait: seconds; may raise Stopped.
     Raises: UpstreamError when the provider is down or refuses everything, StorageError, Stopped.
     """
-    restart_embed_count(work.db, work.import_id)
+    restart_embed_count(work.db, work.import_id, work.worker)
     buyer = _Buyer(work, embedder=embedder, cache=cache, wait=wait)
     for target in targets:
         work.check()
@@ -126,7 +126,7 @@ class _Buyer:
             fault_point("embed:stored")
         for target in self._taken:
             if target.ordinal is not None and target not in self._failed:
-                mark_embedded(self._work.db, self._work.import_id, target.ordinal)
+                mark_embedded(self._work.db, self._work.import_id, self._work.worker, target.ordinal)
         self._taken = []
 
     def _buy(self, texts: list[str]) -> Embedded:
@@ -142,6 +142,7 @@ class _Buyer:
                 tries += 1
 
     def _store(self, texts: list[BlockText], bought: Embedded) -> None:
+        fault_point("embed:bought")
         vectors = {text.sha256: vector for text, vector in zip(texts, bought.vectors, strict=True)}
         self._cache.put(self._embedder.version, vectors)
         self._count([text.target for text in texts], tokens=bought.tokens)
@@ -149,7 +150,9 @@ class _Buyer:
     def _count(self, blocks_of: list[Target], *, tokens: int) -> None:
         blocks = sum(1 for target in blocks_of if target.ordinal is not None)
         if blocks or tokens:
-            count_embedded(self._work.db, self._work.import_id, blocks=blocks, provider_tokens=tokens)
+            count_embedded(
+                self._work.db, self._work.import_id, self._work.worker, blocks=blocks, provider_tokens=tokens
+            )
 
     def _one_by_one(self) -> None:
         """Some text in the batch was refused: find out whose."""
@@ -165,6 +168,7 @@ class _Buyer:
                 mark_failed(
                     self._work.db,
                     self._work.import_id,
+                    self._work.worker,
                     target.ordinal,
                     stage="embed",
                     code=error.code,

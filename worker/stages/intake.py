@@ -85,7 +85,9 @@ class Intake:
 
     def _take(self, key: str, sha256: str, size_bytes: int) -> None:
         work = self._work
-        add_item(work.db, work.import_id, self._source_id, key, original_sha256=sha256, size_bytes=size_bytes)
+        add_item(
+            work.db, work.import_id, work.worker, self._source_id, key, original_sha256=sha256, size_bytes=size_bytes
+        )
         fault_point("discover:stored")
 
     def _fits(self, key: str, size_bytes: int) -> bool:
@@ -99,6 +101,7 @@ class Intake:
         add_failed_item(
             self._work.db,
             self._work.import_id,
+            self._work.worker,
             self._source_id,
             key,
             code=code,

@@ -45,7 +45,7 @@ def parse(work: Work, parser: Parser, chunking: Chunking) -> None:
     def one(item: ImportItem) -> None:
         _elements(work, item, parser, chunking)
         fault_point("parse:stored")
-        mark_parsed(work.db, work.import_id, item.ordinal)
+        mark_parsed(work.db, work.import_id, work.worker, item.ordinal)
 
     _each(work, "pending", "parse", one)
 
@@ -62,6 +62,7 @@ def chunk(work: Work, parser: Parser, chunking: Chunking) -> None:
         mark_chunked(
             work.db,
             work.import_id,
+            work.worker,
             item.ordinal,
             doc=version.doc_id,
             version=version.version,
@@ -76,7 +77,7 @@ def _each(work: Work, state: ItemState, stage: Stage, do: Callable[[ImportItem],
     """Every item in `state`, each for itself. A try that ends the worker, or that a bug ends, counts against the document."""
     for item in list_items(work.db, work.import_id, state):
         work.check()
-        if begin_item(work.db, work.import_id, item.ordinal) > MAX_TRIES:
+        if begin_item(work.db, work.import_id, work.worker, item.ordinal) > MAX_TRIES:
             reason = f"{MAX_TRIES} tries to {stage} this file ended the worker process."
             _failed(work, item, stage, DocumentError("parse_crashed", reason))
             continue
@@ -85,7 +86,7 @@ def _each(work: Work, state: ItemState, stage: Stage, do: Callable[[ImportItem],
         except DocumentError as error:
             _failed(work, item, stage, error)
         except (StorageError, Stopped):
-            put_back_item(work.db, work.import_id, item.ordinal)
+            put_back_item(work.db, work.import_id, work.worker, item.ordinal)
             raise
 
 
@@ -94,6 +95,7 @@ def _failed(work: Work, item: ImportItem, stage: Stage, error: DocumentError) ->
     mark_failed(
         work.db,
         work.import_id,
+        work.worker,
         item.ordinal,
         stage=stage,
         code=error.code,
@@ -115,6 +117,7 @@ def _elements(work: Work, item: ImportItem, parser: Parser, chunking: Chunking) 
     if not original.is_file():
         raise DocumentError("unreadable", "The stored original is missing. Import the file again.")
     parsed = parser.parse(original, name=name)
+    fault_point("parse:read")
     artifact = work.blobs.put(_encode(parsed))
     remember_parsed(work.db, sha256, name=name, lineage=chunking.parser_version, artifact_sha256=artifact)
     return parsed

@@ -23,12 +23,11 @@ from shared.ids import SnapshotId, SourceId, new_snapshot_id
 from shared.types.imports import ImportItem, ImportRequest
 from shared.types.snapshots import SnapshotDocument, SnapshotManifest
 from shared.vectors.port import Vectors
-from worker.faults import fault_point
 from worker.stages.index import Built
 from worker.stages.places import requested_places
 from worker.stages.seal import manifest
 from worker.stages.target import Base, Membership, membership, same_content
-from worker.stages.work import ImportFailed, Work
+from worker.stages.work import ImportFailed, Stopped, Work
 
 
 class Space(Struct, frozen=True, kw_only=True):
@@ -88,8 +87,9 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
     """Write the plan down as a snapshot under construction, in place of what earlier tries left.
 
     Always under a new id: a builder that is still at work for a killed worker writes into a folder nobody will look at.
+    Raises: StorageError, Stopped when the lease was lost.
     """
-    drop_unfinished(work.db, unfinished_snapshots(work.db, work.import_id), vectors)
+    drop_unfinished(work.db, unfinished_snapshots(work.db, work.import_id, work.worker), vectors)
     snapshot_id = new_snapshot_id(work.now_ms())
     new = NewSnapshot(
         snapshot_id=snapshot_id,
@@ -101,7 +101,9 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
         dimensions=space.dimensions,
         keyword_version=space.keyword_version,
     )
-    begin_snapshot(work.db, new, now_ms=work.now_ms())
+    if not begin_snapshot(work.db, new, worker=work.worker, now_ms=work.now_ms()):
+        discard_snapshot(work.db, snapshot_id)
+        raise Stopped
     return snapshot_id
 
 
@@ -136,12 +138,9 @@ def state_facts(
 
 def publish(work: Work, facts: SnapshotManifest, *, activate: bool) -> Verdict:
     """One transaction: the snapshot turns ready, the import completed and, when asked, the pointer moves."""
-    fault_point("publish:before")
-    verdict = publish_snapshot(
+    return publish_snapshot(
         work.db, facts, import_id=work.import_id, worker=work.worker, activate=activate, now_ms=work.now_ms()
     )
-    fault_point("publish:after")
-    return verdict
 
 
 def _base(work: Work, base_id: SnapshotId) -> Base:

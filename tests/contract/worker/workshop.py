@@ -160,7 +160,7 @@ class Workshop:
 
     def wait_for_reconciler(self, *, ms: int) -> list[ImportId]:
         self.now += ms
-        return reconcile(self.db, now_ms=self.now, quiet_ms=0)
+        return reconcile(self.db, now_ms=self.now, quiet_ms=0, lease_ms=LEASE_MS)
 
     def active(self) -> Snapshot:
         active = active_snapshot_id(self.db)

@@ -1,5 +1,8 @@
 import hashlib
 import os
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,6 +72,28 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None
     (tmp_path / "blobs").write_text("not a folder")
     with pytest.raises(StorageError):
         Blobs(tmp_path / "blobs").put(b"x")
+
+
+@contextmanager
+def no_file_longer_than(size_bytes: int) -> Generator[None]:
+    """The kernel refuses further bytes, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_the_stores_error_not_the_readers(tmp_path: Path) -> None:
+    original = tmp_path / "手册.md"
+    original.write_bytes(
+        b"x" * 300
+    )  # less than a buffer: it is written, and refused, when the copy is finished or closed
+    blobs = Blobs(tmp_path / "blobs")
+    with pytest.raises(StorageError), no_file_longer_than(100):
+        blobs.put_file(original)
+    assert files(tmp_path / "blobs") == []
 
 
 def test_a_file_that_cannot_be_read_is_the_readers_error_not_the_stores(tmp_path: Path) -> None:

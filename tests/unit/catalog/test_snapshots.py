@@ -75,7 +75,7 @@ def begun(
         dimensions=4,
         keyword_version="k1",
     )
-    begin_snapshot(db, new, now_ms=NOW)
+    begin_snapshot(db, new, worker=ME, now_ms=NOW)
     return SnapshotManifest(
         snapshot_id=new.snapshot_id,
         base_snapshot_id=new.base_snapshot_id,
@@ -202,7 +202,15 @@ def test_what_was_being_built_is_found_and_forgotten(db: Database) -> None:
     running, cancelled = an_import(db, "running"), an_import(db, "cancelled")
     begun(db, "snap_1", running)
     begun(db, "snap_2", cancelled)
-    assert unfinished_snapshots(db, running) == ["snap_1"]
+    assert unfinished_snapshots(db, running, ME) == ["snap_1"]
+    assert unfinished_snapshots(db, running, "worker-2") == []
     assert orphaned_snapshots(db) == ["snap_2"]
     discard_snapshot(db, SnapshotId("snap_2"))
     assert (orphaned_snapshots(db), get_import(db, cancelled, now_ms=NOW).snapshot_id) == ([], None)
+
+
+def test_a_worker_without_the_lease_does_not_change_what_its_successors_import_points_to(db: Database) -> None:
+    import_id = an_import(db, "running")
+    leases.claim(db, import_id, "worker-2", now_ms=LATER, lease_ms=LEASE_MS)
+    begun(db, "snap_1", import_id)
+    assert get_import(db, import_id, now_ms=LATER).snapshot_id is None
