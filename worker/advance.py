@@ -176,7 +176,7 @@ class _Course:
 
     def _round(self) -> bool:
         """Plan, build and publish on the base that is active now; False when it has to be done again."""
-        plan = plan_snapshot(self._work, self._request, self._space)
+        plan = plan_snapshot(self._work, self._request, self._space, self._parts.vectors)
         if plan.unchanged and plan.base_snapshot_id is not None:
             self._complete_unchanged(plan.base_snapshot_id)
             return True

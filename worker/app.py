@@ -142,7 +142,7 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
             try:
                 if ticks % _SWEEP_EVERY == 0:
                     # only what the catalog knows: a vector server may hold others' collections
-                    drop_unfinished(db, orphaned_snapshots(db), parts.vectors)
+                    drop_unfinished(db, orphaned_snapshots(db), parts.vectors, now_ms=now_ms())
                     parts.blobs.sweep(older_than_s=_UPLOAD_S)
                 _wake(db, broker, reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS, lease_ms=parts.lease_ms))
             except (StorageError, UpstreamError) as error:

@@ -9,7 +9,8 @@ from sqlite_utils import Database
 
 from shared.catalog.db import writing
 from shared.catalog.leases import HELD
-from shared.catalog.rows import Row, rows, to_json
+from shared.catalog.retention import remember_removed
+from shared.catalog.rows import Row, one, rows, to_json
 from shared.catalog.snapshots import active_snapshot_id, member, move_pointer
 from shared.ids import ImportId, SnapshotId
 from shared.types.snapshots import FailedDocument, SnapshotDocument, SnapshotManifest
@@ -39,9 +40,28 @@ class NewSnapshot(Struct, frozen=True, kw_only=True):
 Verdict = Literal["published", "base_moved", "lease_lost"]
 
 
+def choose_base(db: Database, import_id: ImportId, worker: str) -> SnapshotId | None:
+    """The snapshot that is active now, to build on: it stays for as long as the import is unfinished."""
+    with writing(db) as connection:
+        connection.execute(
+            "update imports set base_snapshot_id = (select snapshot_id from active_snapshot)"
+            f" where import_id = :id and {HELD}",
+            {"id": import_id, "me": worker},
+        )
+        return active_snapshot_id(db)
+
+
 def base_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:
     """A snapshot's documents with the labels that their sources have now; by doc_id."""
     sql = _AS_THEY_ARE_NOW.format(members="snapshot_documents", condition="members.snapshot_id = :id")
+    return [member(row) for row in rows(db, sql, id=snapshot_id)]
+
+
+def damaged_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:
+    """Those whose stored version was found not to be what was imported; by doc_id."""
+    sql = _AS_THEY_ARE_NOW.format(
+        members="snapshot_documents", condition="members.snapshot_id = :id and versions.state = 'damaged'"
+    )
     return [member(row) for row in rows(db, sql, id=snapshot_id)]
 
 
@@ -169,15 +189,15 @@ def orphaned_snapshots(db: Database) -> list[SnapshotId]:
     return [SnapshotId(row["snapshot_id"]) for row in found]
 
 
-def discard_snapshot(db: Database, snapshot_id: SnapshotId) -> None:
-    """Forget one under construction; its collection has to be gone already."""
+def discard_snapshot(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> None:
+    """Forget one under construction; its collection has to be gone already, and is looked for once more a day later."""
     with writing(db) as connection:
-        connection.execute(
-            "update imports set snapshot_id = null where snapshot_id = :id and exists"
-            " (select 1 from snapshots where snapshot_id = :id and state = 'building')",
-            {"id": snapshot_id},
-        )
-        connection.execute("delete from snapshots where snapshot_id = :id and state = 'building'", {"id": snapshot_id})
+        row = one(db, "select state from snapshots where snapshot_id = :id", id=snapshot_id)
+        if row is None or row["state"] != "building":
+            return
+        remember_removed(connection, snapshot_id, cause="abandoned", now_ms=now_ms)
+        connection.execute("update imports set snapshot_id = null where snapshot_id = ?", [snapshot_id])
+        connection.execute("delete from snapshots where snapshot_id = ?", [snapshot_id])
 
 
 def _row(document: SnapshotDocument) -> Row:

@@ -123,8 +123,10 @@ def retry(db: Database, import_id: ImportId, *, now_ms: int) -> None:
             " where import_id = :id and state = 'failed'",
             {"id": import_id, "now": now_ms},
         )
-        connection.execute(  # they are found anew, with the bytes they have by now
-            "delete from import_items where import_id = :id and state = 'failed' and :moved",
+        connection.execute(  # they are found anew, with the bytes they have by now; so is what was removed long after the failure
+            "delete from import_items where import_id = :id and :moved and (state = 'failed' or version is not null and not exists"
+            " (select 1 from document_versions v where v.doc_id = import_items.doc_id and v.version = import_items.version"
+            " and v.state <> 'leaving'))",
             {"id": import_id, "moved": moved.rowcount},
         )
     if not moved.rowcount:

@@ -207,6 +207,47 @@ _MIGRATIONS: tuple[str, ...] = (
     -- pauses for a fault in a row, without progress between them
     alter table imports add column faults integer not null default 0;
     """,
+    """
+    -- sound, damaged (its rows are not what was imported: nothing is built on it any more) or leaving (being removed)
+    alter table document_versions add column state text not null default 'sound';
+    create index document_versions_not_sound on document_versions (state) where state <> 'sound';
+    create index document_versions_by_original on document_versions (original_sha256);
+    -- kept for an evaluation, as pinned is for a person
+    alter table snapshots add column frozen integer not null default 0;
+    create table snapshot_leases (           -- which processes have a snapshot open
+        snapshot_id text not null references snapshots on delete cascade,
+        holder text not null,
+        beat integer not null default 0,     -- counts up for as long as the holder lives
+        primary key (snapshot_id, holder)
+    ) without rowid;
+    create table removed_snapshots (
+        snapshot_id text primary key,
+        created_at_ms integer not null,
+        published_at_ms integer,             -- null: it never answered
+        documents integer not null,
+        blocks integer not null,
+        embedding_version text not null,
+        removed_at_ms integer not null,
+        cause text not null,                 -- "retention" or "delete"
+        swept integer not null default 0     -- 1: its collection was dropped once more, a day later
+    ) without rowid;
+    create table removed_versions (          -- no snapshot holds them any more
+        doc_id text not null,
+        version integer not null,
+        access text not null,                -- JSON array: the labels in the last snapshot that held it
+        removed_at_ms integer not null,
+        primary key (doc_id, version)
+    ) without rowid;
+    create table released_vectors (          -- of blocks that were removed: to be removed as well, unless others have the same text
+        sha256 text primary key,             -- key in the embedding cache
+        text_sha256 text not null            -- of the block's own text
+    ) without rowid;
+    create table sweeps (                    -- of what no row speaks of; the same number stands beside the catalog
+        id integer primary key check (id = 1),
+        number integer not null,
+        since_ms integer not null            -- when catalog and folder were first seen to belong together
+    );
+    """,
 )
 
 

@@ -70,6 +70,9 @@ class SnapshotManifest(Struct, frozen=True, kw_only=True):
         str, str
     ]  # relative path -> sha256 of the sealed files that never change; {} for a server collection
     build_ms: dict[str, int]
+    membership_sha256: str = (
+        ""  # over all that the catalog says of its documents and gaps; "" = published before this was stated
+    )
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -86,4 +89,6 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     keyword_version: str
     manifest_sha256: str | None
     failure: str | None
+    pinned: bool = False  # stays, because a person said so
+    frozen: bool = False  # stays, because an evaluation refers to it
     failed_documents: tuple[FailedDocument, ...] = ()

@@ -4,10 +4,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from shared.catalog.building import base_members
-from shared.catalog.documents import ensure_document, find_version, get_version
+from shared.catalog.building import base_members, choose_base
+from shared.catalog.documents import (
+    ensure_document,
+    find_version,
+    get_version,
+    is_as_imported,
+    is_damaged,
+    mark_damaged,
+)
 from shared.catalog.items import add_item, list_items, mark_chunked, mark_unchanged
-from shared.catalog.snapshots import active_snapshot_id
 from shared.catalog.sources import get_source
 from shared.errors import StorageError
 from shared.ids import DocId, SourceId
@@ -36,7 +42,7 @@ def discover(work: Work, request: ImportRequest, *, max_bytes: int, lineage: Lin
             _take_uploads(work, request, max_bytes=max_bytes)
         for text in request.paths:
             _take_path(work, Path(text), request, max_bytes=max_bytes)
-    _carry_over(work, lineage)
+    _carry_over(work, lineage, look=request.mode == "reindex")
 
 
 def _take_uploads(work: Work, request: ImportRequest, *, max_bytes: int) -> None:
@@ -73,8 +79,11 @@ def _take_members(work: Work) -> None:
         )
 
 
-def _carry_over(work: Work, lineage: Lineage) -> None:
-    """Same bytes, same lineage: what the base holds is unchanged, what only the catalog holds needn't be chunked again."""
+def _carry_over(work: Work, lineage: Lineage, *, look: bool) -> None:
+    """Same bytes, same lineage: what the base holds is unchanged, what only the catalog holds needn't be chunked again.
+
+    look: read what is stored, and make anew what somebody changed. Else only what is known to be changed is made anew.
+    """
     base = _base(work)
     wanted: dict[SourceId, str] = {}
     for item in list_items(work.db, work.import_id, "pending"):
@@ -88,7 +97,10 @@ def _carry_over(work: Work, lineage: Lineage) -> None:
         member = base.get(doc)
         if member is not None:
             there = get_version(work.db, doc, member.version)
-            if (there.original_sha256, there.lineage) == (sha256, way):
+            if look and not is_as_imported(work.db, doc, there.version):
+                mark_damaged(work.db, doc, there.version)
+            same = (there.original_sha256, there.lineage) == (sha256, way)
+            if same and not is_damaged(work.db, doc, there.version):
                 mark_unchanged(work.db, work.import_id, work.worker, item.ordinal, doc=doc, version=there.version)
                 continue
         made = find_version(work.db, doc, original_sha256=sha256, lineage=way)
@@ -106,7 +118,7 @@ def _carry_over(work: Work, lineage: Lineage) -> None:
 
 
 def _base(work: Work) -> dict[DocId, SnapshotDocument]:
-    active = active_snapshot_id(work.db)
+    active = choose_base(work.db, work.import_id, work.worker)
     return {} if active is None else {document.doc_id: document for document in base_members(work.db, active)}
 
 

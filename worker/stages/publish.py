@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlite_utils import Database
 
 from shared.catalog.building import (
@@ -10,18 +11,20 @@ from shared.catalog.building import (
     Verdict,
     base_members,
     begin_snapshot,
+    choose_base,
+    damaged_members,
     discard_snapshot,
     finished_members,
     unfinished_snapshots,
 )
 from shared.catalog.building import publish as publish_snapshot
 from shared.catalog.items import list_items
-from shared.catalog.snapshots import active_snapshot_id, get_manifest, get_snapshot, snapshot_documents
+from shared.catalog.snapshots import get_manifest, get_snapshot, membership_sha256, snapshot_documents
 from shared.catalog.sources import list_sources
-from shared.errors import Conflict
+from shared.errors import CollectionUnavailable, Conflict
 from shared.ids import SnapshotId, SourceId, new_snapshot_id
 from shared.types.imports import ImportItem, ImportRequest
-from shared.types.snapshots import SnapshotDocument, SnapshotManifest
+from shared.types.snapshots import FailedDocument, SnapshotDocument, SnapshotManifest
 from shared.vectors.port import Vectors
 from worker.stages.index import Built
 from worker.stages.places import requested_places
@@ -46,12 +49,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     foreign: tuple[SnapshotDocument, ...]  # carried over from a base with another embedding version: no vectors yet
 
 
-def plan_snapshot(work: Work, request: ImportRequest, space: Space) -> Plan:
+def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vectors) -> Plan:
     """Decide what the next snapshot holds, on the base that is active now.
 
-    Raises: ImportFailed when the import has nothing usable.
+    Raises: ImportFailed when the import has nothing usable; UpstreamError (a vector server).
     """
-    base_id = active_snapshot_id(work.db)
+    base_id = choose_base(work.db, work.import_id, work.worker)
     items = list_items(work.db, work.import_id)
     made = finished_members(work.db, work.import_id)
     _check_usable(request, items, made, has_base=base_id is not None)
@@ -78,7 +81,9 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space) -> Plan:
     return Plan(
         base_snapshot_id=base_id,
         membership=target,
-        unchanged=same_space and same_content(target, base, snapshot_documents(work.db, base_id)),
+        unchanged=same_space
+        and same_content(target, base, snapshot_documents(work.db, base_id))
+        and _opens(work, base_id, vectors),
         foreign=tuple(member for member in foreign if member.doc_id not in fresh),
     )
 
@@ -89,7 +94,8 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
     Always under a new id: a builder that is still at work for a killed worker writes into a folder nobody will look at.
     Raises: StorageError, Stopped when the lease was lost.
     """
-    drop_unfinished(work.db, unfinished_snapshots(work.db, work.import_id, work.worker), vectors)
+    abandoned = unfinished_snapshots(work.db, work.import_id, work.worker)
+    drop_unfinished(work.db, abandoned, vectors, now_ms=work.now_ms())
     snapshot_id = new_snapshot_id(work.now_ms())
     new = NewSnapshot(
         snapshot_id=snapshot_id,
@@ -102,19 +108,19 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
         keyword_version=space.keyword_version,
     )
     if not begin_snapshot(work.db, new, worker=work.worker, now_ms=work.now_ms()):
-        discard_snapshot(work.db, snapshot_id)
+        discard_snapshot(work.db, snapshot_id, now_ms=work.now_ms())
         raise Stopped
     return snapshot_id
 
 
-def drop_unfinished(db: Database, snapshots: Iterable[SnapshotId], vectors: Vectors) -> None:
+def drop_unfinished(db: Database, snapshots: Iterable[SnapshotId], vectors: Vectors, *, now_ms: int) -> None:
     """Take away what was begun and never published; what a killed worker's builder still writes to is left for the next time."""
     for snapshot_id in snapshots:
         try:
             vectors.drop(snapshot_id)
         except Conflict:
             continue
-        discard_snapshot(db, snapshot_id)
+        discard_snapshot(db, snapshot_id, now_ms=now_ms)
 
 
 def state_facts(
@@ -138,13 +144,45 @@ def state_facts(
 
 def publish(work: Work, facts: SnapshotManifest, *, activate: bool) -> Verdict:
     """One transaction: the snapshot turns ready, the import completed and, when asked, the pointer moves."""
+    stated = replace(facts, membership_sha256=membership_sha256(work.db, facts.snapshot_id))
     return publish_snapshot(
-        work.db, facts, import_id=work.import_id, worker=work.worker, activate=activate, now_ms=work.now_ms()
+        work.db, stated, import_id=work.import_id, worker=work.worker, activate=activate, now_ms=work.now_ms()
     )
 
 
 def _base(work: Work, base_id: SnapshotId) -> Base:
-    return Base(members=base_members(work.db, base_id), failures=get_snapshot(work.db, base_id).failed_documents)
+    """A document whose stored text was found changed is never carried over: it becomes a gap that says so."""
+    damaged = damaged_members(work.db, base_id)
+    gone = {member.doc_id for member in damaged}
+    return Base(
+        members=[member for member in base_members(work.db, base_id) if member.doc_id not in gone],
+        failures=(*get_snapshot(work.db, base_id).failed_documents, *map(_damage, damaged)),
+    )
+
+
+def _damage(member: SnapshotDocument) -> FailedDocument:
+    return FailedDocument(
+        source_label=member.source_label,
+        key=member.key,
+        stage="index",
+        code="damaged",
+        reason="What is stored of this document is not what was imported. Import it again, or reindex.",
+        attempts=1,
+        retryable=True,
+    )
+
+
+def _opens(work: Work, snapshot_id: SnapshotId, vectors: Vectors) -> bool:
+    """Whether its collection is there and whole: else the same documents have to be published anew."""
+    facts = get_manifest(work.db, snapshot_id)
+    try:
+        collection = vectors.open(snapshot_id, files=facts.collection_files)
+    except CollectionUnavailable:
+        return False
+    try:
+        return collection.count() == facts.blocks
+    finally:
+        collection.close()
 
 
 def _space_of(work: Work, snapshot_id: SnapshotId) -> Space:

@@ -205,7 +205,7 @@ def test_what_was_being_built_is_found_and_forgotten(db: Database) -> None:
     assert unfinished_snapshots(db, running, ME) == ["snap_1"]
     assert unfinished_snapshots(db, running, "worker-2") == []
     assert orphaned_snapshots(db) == ["snap_2"]
-    discard_snapshot(db, SnapshotId("snap_2"))
+    discard_snapshot(db, SnapshotId("snap_2"), now_ms=NOW)
     assert (orphaned_snapshots(db), get_import(db, cancelled, now_ms=NOW).snapshot_id) == ([], None)
 
 
