@@ -1,4 +1,7 @@
-"""Vectors already paid for: (embedding version, SHA-256 of the embedded text) -> vector. Rows are only ever added."""
+"""Vectors already paid for: (embedding version, SHA-256 of the embedded text) -> vector.
+
+Rows are never changed; they go when no block has their text any more, or no snapshot their version (worker/retention.py).
+"""
 
 import sqlite3
 import threading
@@ -16,6 +19,7 @@ from shared.errors import StorageError
 Dense: TypeAlias = npt.NDArray[np.float32]  # shape (dimensions,)
 
 _ASKED_AT_ONCE = 500  # SQLite's limit of parameters is 999 in old builds
+_REMOVED_AT_ONCE = 1_000  # rows in one transaction
 _STORED = np.dtype("<f4")
 # The key sits in an index of its own: rows arrive in random key order, and a clustered table of 1.5 kB rows would split
 # its pages in half at every insert.
@@ -69,6 +73,32 @@ class EmbeddingCache:
                     for sha256, vector in vectors.items()
                 ),
             )
+
+    def remove(self, hashes: Sequence[str]) -> None:
+        """Take these texts' vectors out, of every version. One transaction: give it some hundreds. Raises: StorageError."""
+        with self._turn, writing(self._db) as connection:
+            connection.executemany(
+                "delete from vectors where version_id in (select id from versions) and sha256 = ?",
+                [(bytes.fromhex(sha256),) for sha256 in hashes],
+            )
+
+    def versions(self) -> set[str]:
+        """Those that it holds vectors of, or did. Raises: StorageError."""
+        with self._turn, self._readable():
+            return {name for (name,) in self._db.conn.execute("select name from versions")}
+
+    def forget(self, version: str) -> bool:
+        """Take out some vectors of a version, in one transaction; True while there are more. Raises: StorageError."""
+        with self._turn, writing(self._db) as connection:
+            gone = connection.execute(
+                "delete from vectors where rowid in (select vectors.rowid from vectors"
+                " join versions on versions.id = vectors.version_id where versions.name = ? limit ?)",
+                [version, _REMOVED_AT_ONCE],
+            )
+            if gone.rowcount < _REMOVED_AT_ONCE:
+                connection.execute("delete from versions where name = ?", [version])
+                return False
+        return True
 
     def close(self) -> None:
         with self._turn:

