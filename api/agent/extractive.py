@@ -13,10 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from api.agent.drive import Stopwatch
-from api.agent.excerpts import Passage, Picked, pick
+from api.agent.excerpts import Passage, Picked, asked_terms, pick
 from api.agent.observation import Envelope, opened
 from api.agent.react import Finish, ProtocolError, ToolAction, parse
 from api.agent.steps import AskFailed, AskModel, Replied, Wording
+from api.agent.words import content_terms
 from shared.llm.port import Message
 from shared.text.lang import detect_lang
 
@@ -26,7 +27,7 @@ ENOUGH_ZH = 0.35  # pairs of characters meet by chance less often than words do
 WEAK = 0.65  # below it the section of the best passage is read whole before quoting
 READ_TOKENS = 6_000  # of a section that may be read whole
 CITED_HITS = 5  # places of a scan that an answer names
-POINTERS = 3  # blocks in another language that a refusal points at
+POINTERS = 3  # blocks that a refusal points at
 
 _TOOLS = frozenset({"search_blocks", "scan_term", "get_outline", "list_blocks"})
 _HOW_OFTEN = re.compile(
@@ -156,16 +157,21 @@ def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str 
 
 
 def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, scoped: bool) -> str:
-    """Nothing found, or nothing let in; if all that search brought is in another language, which words can't judge, it
-    is pointed at."""
+    """Nothing found that answers, or nothing let in. What shares some words with the question is pointed at, never passed
+    off as an answer; so are blocks in another language, which words can't judge, if search brought no others."""
     if any(one.observation.harness_status != "ok" for one in shown):
         return wording.render("extractive", part="unread", scoped=scoped)
-    lang, passages = detect_lang(question), _passages(shown)
     said = wording.render("extractive", part="nothing", scoped=scoped)
-    if not passages or lang == "und" or any(detect_lang(one.text) in (lang, "und") for one in passages):
+    lang, found = detect_lang(question), sorted(_passages(shown), key=lambda one: one.rank)
+    if lang != "und" and found and all(detect_lang(one.text) not in (lang, "und") for one in found):
+        part, pointed = "foreign", found
+    else:
+        asked = asked_terms(question)
+        part, pointed = "nearest", [one for one in found if asked & content_terms(one.text)]
+    if not pointed:
         return said
-    places = [_place(wording, one.title, one.section_path, one.block_id) for one in passages[:POINTERS]]
-    return "\n".join([said, "", wording.render("extractive", part="foreign"), "", *places])
+    places = [_place(wording, one.title, one.section_path, one.block_id) for one in pointed[:POINTERS]]
+    return "\n".join([said, "", wording.render("extractive", part=part), "", *places])
 
 
 def _place(wording: Wording, title: str, section_path: str, block_id: str) -> str:

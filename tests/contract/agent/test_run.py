@@ -301,6 +301,15 @@ def test_without_a_model_nothing_is_filled_in(world: World) -> None:
     assert asked.answer.started_at_ms > 0
 
 
+@promise("P12")
+def test_without_a_model_what_comes_near_is_pointed_at_and_not_passed_off_as_an_answer(world: World) -> None:
+    asked = ask(world, "试用期员工的年假能否折算成工资并在离职时一次性补发？")
+    assert asked.answer.status == "refused"
+    assert "与问题最接近的文本块如下，其中未必有答案" in asked.answer.text
+    assert all("年假" in citation.quote for citation in asked.answer.citations)
+    assert 1 <= len(asked.answer.citations) <= 3
+
+
 def test_without_a_model_blocks_in_another_language_are_pointed_at_not_quoted(world: World) -> None:
     world.publish(EXPENSES)
     asked = ask(world, "酒店住宿标准是多少？")

@@ -77,6 +77,7 @@ def test_every_text_of_the_harness_reads_as_reviewed(wording: BundleWording) -> 
         *(wording.render("summary", status=status, blocks=n, tokens=99, error=error) for status, n, error in (("ok", 1, None), ("ok", 2, None), ("ok", 0, "invalid_argument"), ("context_budget_exceeded", 3, None), ("tool_unavailable", 0, None))),
         wording.render("extractive", part="preface"),
         wording.render("extractive", part="foreign"),
+        wording.render("extractive", part="nearest"),
         wording.render("extractive", part="unread", scoped=False),
         wording.render("extractive", part="quote", text="年假五天。", block_ids=["abcdefgh.v1#0"]),
         *(wording.render("extractive", part="count", term="年假", total=n, blocks=n, shown=1) for n in (1, 7)),
