@@ -18,6 +18,7 @@ from api.agent.observation import Envelope, opened
 from api.agent.react import Finish, ProtocolError, ToolAction, parse
 from api.agent.steps import AskFailed, AskModel, Replied, Wording
 from api.agent.words import content_terms
+from api.tools.search_blocks import MAX_QUERY
 from shared.llm.port import Message
 from shared.text.lang import detect_lang
 
@@ -118,7 +119,7 @@ def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: W
     """The next action, in the react protocol, after what was `shown` so far."""
     counted = _counted_term(question)
     if not shown and not final:
-        return _act("scan_term", term=counted) if counted else _act("search_blocks", query=question)
+        return _act("scan_term", term=counted) if counted else _act("search_blocks", query=question.strip()[:MAX_QUERY])
     if counted and shown and shown[0].tool == "scan_term" and shown[0].observation.harness_status == "ok":
         return _count(counted, _payload(shown[0].observation), wording, scoped=scoped)
     picked = pick(question, _passages(shown))

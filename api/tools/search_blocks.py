@@ -13,12 +13,18 @@ from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Trust
 from shared.types.snapshots import SnapshotDocument
 
+MAX_QUERY = 1_000  # code points: what the bundled model embeds in a second; nobody searches for a whole page at once
+
 
 class SearchBlocksArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[
         Text,
         Meta(
-            description="What is looked for, understandable on its own: names instead of pronouns, one matter at a time."
+            max_length=MAX_QUERY,
+            description=(
+                "What is looked for, understandable on its own: names instead of pronouns, one matter at a time;"
+                f" at most {MAX_QUERY} characters."
+            ),
         ),
     ]
     doc_ids: (

@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.agent.run import RunSoFar
 from shared.access import Access
 from shared.errors import ScopeNotFound, UpstreamError
 from shared.llm.port import ChatReply, ChatUsage
 from shared.llm.scripted import ScriptedChat
+from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunFailed, RunStarted, ToolCalled, ToolResulted
 from shared.types.runs import Limits, RunManifest, Scope, Usage
 from shared.types.snapshots import FailedDocument
@@ -253,6 +255,30 @@ def test_a_cancelled_run_ends_its_spans_and_the_providers_call(world: World) -> 
     assert [span.name for span in spans] == ["chat model", "turn", "invoke_agent citebound"]
 
 
+def test_a_run_cut_off_midway_leaves_what_it_spent_and_saw(world: World) -> None:
+    so_far = RunSoFar()
+    cancelled_midway(world, SEARCH, so_far=so_far)
+    spent = so_far.usage()
+    assert (spent.model_calls, spent.tool_calls, spent.estimated) == (2, 1, True)
+    assert (spent.embedding_tokens > 0, spent.chat_output_tokens) == (True, len(SEARCH) + count_tokens("Thou"))
+    assert LEAVE.doc_id in {entry.doc_id for entry in so_far.ledger()}
+    assert so_far.manifest is not None
+
+
+@pytest.mark.parametrize("limits", [Limits(max_context_tokens=1_000), Limits(max_request_tokens=3_000)])
+def test_a_run_that_its_limits_refuse_at_once_is_a_failed_answer(world: World, limits: Limits) -> None:
+    asked = ask(world, chat=ScriptedChat(), limits=limits)
+    reason = "context_budget_exceeded" if limits.max_context_tokens == 1_000 else "request_budget_exceeded"
+    assert (asked.answer.status, asked.answer.termination_reason) == ("failed", reason)
+    assert [failed.code for failed in asked.of(RunFailed)] == [reason]
+
+
+def test_a_brake_before_the_first_turn_stands_in_the_trace(world: World) -> None:
+    with recorded_spans() as spans:
+        ask(world, chat=ScriptedChat(["Action: Refuse[没有查]"]), limits=Limits(max_tool_calls=0))
+    assert [event.name for event in spans[-1].events] == ["brake"]
+
+
 def test_reasoning_tokens_are_counted(world: World) -> None:
     usage = ChatUsage(input_tokens=100, output_tokens=90, reasoning_tokens=80)
     reply = ChatReply(
@@ -370,3 +396,9 @@ def test_the_first_event_names_run_and_snapshot(world: World) -> None:
     asked = ask(world)
     assert asked.answer.snapshot_id is not None
     assert asked.events[0] == RunStarted(run_id=asked.answer.run_id, snapshot_id=asked.answer.snapshot_id)
+
+
+def test_without_a_model_a_very_long_question_is_searched_for_by_its_beginning(world: World) -> None:
+    world.publish(*CORPUS)
+    asked = ask(world, QUESTION + "请说明。" * 1_000)
+    assert [event.harness_status for event in asked.of(ToolResulted)][:1] == ["ok"]

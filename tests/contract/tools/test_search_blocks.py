@@ -1,5 +1,6 @@
 import pytest
 
+from api.tools.search_blocks import MAX_QUERY
 from shared.access import Access
 from shared.errors import UpstreamError
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE, SECRET
@@ -40,6 +41,17 @@ def test_at_most_five_blocks_are_returned_and_seen_in_rank_order(world: World) -
     assert [(seen.block_id, seen.rank, seen.extent) for seen in called.result.seen] == [
         (block_id, rank, "block") for rank, block_id in enumerate(called.block_ids(), 1)
     ]
+
+
+def test_a_query_that_would_hold_up_the_embedder_is_refused_before_it_gets_there(world: World) -> None:
+    world.publish(*CORPUS)
+
+    longest = world.call("search_blocks", {"query": "年" * MAX_QUERY})
+    refused = world.call("search_blocks", {"query": "年" * (MAX_QUERY + 1)})
+
+    assert longest.result.error_code is None
+    assert (refused.error["code"], refused.error["field"]) == ("invalid_argument", "query")
+    assert refused.result.embedding_tokens == 0
 
 
 def test_an_identifier_is_found_by_its_words(world: World) -> None:
