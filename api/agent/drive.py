@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, assert_never
 
 from msgspec import Struct
-from opentelemetry.trace import Span, Status, StatusCode, get_tracer, use_span
+from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer, use_span
 
 from api.agent.budget import Admitted
 from api.agent.loop import Steps
+from api.agent.so_far import Call, RunSoFar
 from api.agent.steps import (
     Admission,
     AskFailed,
@@ -75,10 +76,15 @@ class Driver(Struct, frozen=True, kw_only=True):
 async def drive(steps: Steps, driver: Driver) -> Outcome:
     """Carry out every effect until the loop has its outcome. CancelledError passes; spans are ended."""
     turn: Span | None = None
+    event: Event | None = None
     try:
-        effect = next(steps)
         while True:
-            event: Event | None = None
+            try:
+                effect = steps.send(event)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+            event = None
             if isinstance(effect, TurnStarted):
                 _end(turn)
                 turn = _tracer.start_span(names.TURN)
@@ -88,13 +94,8 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
                 assert turn is not None
                 with use_span(turn, end_on_exit=False):
                     event = await _act(effect, driver)
-            elif turn is not None:
-                _note(effect, turn, driver.emit)
-            try:
-                effect = steps.send(event)
-            except StopIteration as end:
-                outcome: Outcome = end.value
-                return outcome
+            else:  # a brake may hold before the first turn: then the run's own span gets it
+                _note(effect, turn or get_current_span(), driver.emit)
     finally:
         _end(turn)
 
@@ -162,10 +163,16 @@ class ModelAnswerer:
     """A chat model behind the port; one span an attempt, with the prompt as sent."""
 
     def __init__(
-        self, chat: Chat, watch: Stopwatch, *, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+        self,
+        chat: Chat,
+        watch: Stopwatch,
+        *,
+        so_far: RunSoFar,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._chat = chat
         self._watch = watch
+        self._so_far = so_far
         self._pause = pause  # seconds
 
     async def reply(self, ask: AskModel) -> Replied | AskFailed:
@@ -199,7 +206,12 @@ class ModelAnswerer:
             )
 
     async def _ask(self, ask: AskModel) -> ChatReply | AskFailed:
-        heard: list[str] = []
+        call = self._so_far.call = Call(ask=ask, heard=[])
+        answer = await self._answer(ask, call.heard)
+        self._so_far.call = None
+        return answer
+
+    async def _answer(self, ask: AskModel, heard: list[str]) -> ChatReply | AskFailed:
         request = ChatRequest(messages=ask.messages, max_output_tokens=ask.max_output_tokens)
         limit = asyncio.timeout(self._watch.left_s(ask.until_ms))
         try:

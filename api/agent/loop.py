@@ -18,14 +18,11 @@ from api.agent.state import State
 from api.agent.steps import (
     AskFailed,
     Braked,
-    CountTokens,
     Effect,
     Event,
     Misspoken,
     Outcome,
     Replied,
-    Start,
-    Wording,
 )
 from shared.types.events import Thought, TurnStarted
 
@@ -37,11 +34,10 @@ Perhaps: TypeAlias = Generator[Effect, Event | None, Outcome | None]  # None: th
 _FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
 
 
-def run(start: Start, *, wording: Wording, count: CountTokens) -> Steps:
-    """Decide a whole run, from the opening messages to its outcome."""
-    state = State(start, wording=wording, count=count)
-    state.talk.say("system", start.system)
-    state.talk.say("user", start.task)
+def run(state: State) -> Steps:
+    """Decide a whole run, from the opening messages to its outcome. `state`: a new one, changed by this loop alone."""
+    state.talk.say("system", state.start.system)
+    state.talk.say("user", state.start.task)
     outcome: Outcome | None = None
     while outcome is None:
         closed = yield from _closed(state)

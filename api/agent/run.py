@@ -19,6 +19,8 @@ from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
 from api.agent.finish import Verified, finish
 from api.agent.loop import LOOP_VERSION, run
 from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
+from api.agent.so_far import RunSoFar
+from api.agent.state import State
 from api.agent.steps import Broken, Outcome
 from api.retrieval.fusion import HYBRID_RRF_V1
 from api.retrieval.library import Pinned
@@ -36,7 +38,7 @@ from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEven
 from shared.types.runs import Answer, Limitation, Limits, RunManifest, RunRecord, Scope
 from shared.version import APP_VERSION
 
-__all__ = ["Exchange", "RunRequest", "run_agent"]
+__all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
 
 _tracer = get_tracer(names.TRACER)
 
@@ -58,8 +60,11 @@ async def run_agent(
     bundle: Bundle,
     emit: Callable[[RunEvent], None],
     now_ms: NowMs = now_ms,
+    so_far: RunSoFar | None = None,
 ) -> RunRecord:
     """Answer one question on one pinned snapshot; `chat` None = the built-in extractive answerer.
+
+    `so_far`: pass an empty one to know what was spent, seen and pinned when the run is cut off by cancellation or a bug.
 
     `emit` gets every event in order and must not block. A run that fails is an Answer with status "failed" and a
     RunFailed event, never an exception.
@@ -69,7 +74,8 @@ async def run_agent(
         await asyncio.to_thread(warm_up)
     scope = await pinned.resolve_scope(request.scope)
     with _tracer.start_as_current_span(names.RUN) as span:
-        manifest = _manifest(request, pinned, chat, bundle)
+        so_far = so_far or RunSoFar()
+        manifest = so_far.manifest = _manifest(request, pinned, chat, bundle)
         span.set_attributes(
             {
                 names.OPERATION: "invoke_agent",
@@ -89,6 +95,7 @@ async def run_agent(
             wording=BundleWording(bundle, prompt_lang(request.question)),
             emit=emit,
             now_ms=now_ms,
+            so_far=so_far,
         )
         _describe(span, record.answer)
         return record
@@ -111,6 +118,7 @@ async def _run(
     wording: BundleWording,
     emit: Callable[[RunEvent], None],
     now_ms: NowMs,
+    so_far: RunSoFar,
 ) -> RunRecord:
     started_at_ms, watch = now_ms(), Stopwatch()
     gap = gaps.gap(pinned.snapshot, pinned.access, documents=await _visible_documents(pinned))
@@ -130,9 +138,10 @@ async def _run(
     if chat is None:
         answerer = ExtractiveAnswerer(request.question, wording, watch, scoped=scoped)
     else:
-        answerer = ModelAnswerer(chat, watch)
+        answerer = ModelAnswerer(chat, watch, so_far=so_far)
     driver = Driver(answerer=answerer, tools=tools, emit=emit, watch=watch, now_ms=now_ms)
-    outcome = await drive(run(start, wording=wording, count=count_tokens), driver)
+    so_far.state = State(start, wording=wording, count=count_tokens)
+    outcome = await drive(run(so_far.state), driver)
     standing = gaps.limitations(gap, question=request.question, wording=wording)
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")

@@ -6,12 +6,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from api.agent.run import RunRequest, run_agent
+from api.agent.run import RunRequest, RunSoFar, run_agent
 from api.retrieval.library import Pinned
 from shared.access import OWNER, Access
 from shared.ids import RunId
 from shared.llm.openai import OpenAIChat
 from shared.llm.port import Chat, ChatReply, ChatRequest
+from shared.llm.scripted import ScriptedChat
 from shared.settings import ChatSettings
 from shared.types.events import RunEvent
 from shared.types.runs import Answer, RunRecord
@@ -72,15 +73,22 @@ def ask_provider(
 
 
 class SilentChat:
-    """Never answers; tells when it was asked and whether its call was aborted."""
+    """Falls silent after `replies` and half a word; tells when that was and whether its call was aborted."""
 
     model = "silent/model"
 
-    def __init__(self) -> None:
+    def __init__(self, *replies: str) -> None:
+        self._script = ScriptedChat(replies)
+        self._left = len(replies)
         self.asked = asyncio.Event()
         self.aborted = False
 
     async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+        if self._left:
+            self._left -= 1
+            return await self._script.reply(request, on_text=on_text)
+        if on_text is not None:
+            on_text("Thou")
         self.asked.set()
         try:
             await asyncio.Event().wait()
@@ -92,13 +100,15 @@ class SilentChat:
         """Nothing is held."""
 
 
-def cancelled_midway(world: World) -> SilentChat:
-    """Cancel a run while its model thinks; returns when the cancellation has come through."""
+def cancelled_midway(world: World, *replies: str, so_far: RunSoFar | None = None) -> SilentChat:
+    """Cancel a run while its model thinks, after `replies`; returns when the cancellation has come through."""
+    chat = SilentChat(*replies)
 
     async def use(pinned: Pinned) -> SilentChat:
-        chat = SilentChat()
         request = RunRequest(run_id=RunId("run_of_a_test"), question=QUESTION)
-        task = asyncio.create_task(run_agent(request, pinned=pinned, chat=chat, bundle=BUNDLE, emit=lambda _: None))
+        task = asyncio.create_task(
+            run_agent(request, pinned=pinned, chat=chat, bundle=BUNDLE, emit=lambda _: None, so_far=so_far)
+        )
         async with asyncio.timeout(5):
             await chat.asked.wait()
         task.cancel()

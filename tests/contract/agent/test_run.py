@@ -261,7 +261,7 @@ def test_a_run_cut_off_midway_leaves_what_it_spent_and_saw(world: World) -> None
     spent = so_far.usage()
     assert (spent.model_calls, spent.tool_calls, spent.estimated) == (2, 1, True)
     assert (spent.embedding_tokens > 0, spent.chat_output_tokens) == (True, len(SEARCH) + count_tokens("Thou"))
-    assert LEAVE.doc_id in {entry.doc_id for entry in so_far.ledger()}
+    assert LEAVE.title in {entry.title for entry in so_far.ledger()}
     assert so_far.manifest is not None
 
 

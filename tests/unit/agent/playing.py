@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from api.agent.loop import run
+from api.agent.state import State
 from api.agent.steps import AskFailed, AskModel, CallTool, Event, Note, Outcome, Replied, Returned, Start
 from api.tools.contract import SeenBlock, ToolResult
 from shared.ids import BlockId, DocId, SnapshotId
@@ -121,7 +122,7 @@ def play(script: Iterable[Scripted] | Reaction, *, limits: Limits | None = None,
     asked: list[AskModel] = []
     called: list[CallTool] = []
     notes: list[Note] = []
-    steps = run(start(limits=limits, task=task), wording=PlainWording(), count=count)
+    steps = run(State(start(limits=limits, task=task), wording=PlainWording(), count=count))
     event: Event | None = None
     while True:
         try:
