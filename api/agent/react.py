@@ -75,6 +75,9 @@ def _label(words: str) -> re.Pattern[str]:
 _ACTION = _label(_ACTION_WORDS)
 _THOUGHT = _label(_THOUGHT_WORDS)
 _OBSERVATION = _label(_OBSERVATION_WORDS)
+_IMITATED = re.compile(
+    rf'(?im)^{_MARKUP}(?:(?:{_OBSERVATION_WORDS}){_COLON})?+(?:\s{{0,4}}+```\w{{0,9}}+)?\s{{0,4}}+\{{\s{{0,4}}+"harness_status"'
+)
 _PROTOCOL_FOLLOWS = re.compile(
     rf"(?i)[\s*_`]*+(?:\Z|(?:{_OBSERVATION_WORDS}|{_THOUGHT_WORDS}|{_ACTION_WORDS}){_COLON})"
 )
@@ -131,8 +134,7 @@ def parse_final(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
         )
     if not isinstance(decision, ProtocolError) or decision.problem != "no_action" or _THOUGHT.search(decision.kept):
         return decision
-    observed = _OBSERVATION.search(decision.kept)
-    bare = decision.kept[: observed.start()].strip() if observed else decision.kept
+    bare = decision.kept[: _envelope_at(decision.kept, 0)].strip()
     if not bare:
         return decision
     return Finish(thought="", ending="answer", text=bare, kept=bare, cut=cut)
@@ -218,8 +220,7 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
     if end is None:
         if cut:
             return ProtocolError(thought=thought, problem="cut", detail="", kept=text.strip())
-        observed = _OBSERVATION.search(text, start)
-        end = observed.start() if observed else len(text)
+        end = _envelope_at(text, start)
     if not unclosed and _more_actions(text[end + 1 :], tools):
         return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
     body = wrapped[0] if wrapped else text[start:end].strip()
@@ -231,12 +232,20 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
 
 def _final_answer(text: str, label: re.Match[str]) -> Decision:
     thought = _thought(text[: label.start()])
-    observed = _OBSERVATION.search(text, label.end())
-    end = observed.start() if observed else len(text)
+    end = _envelope_at(text, label.end())
     body = text[label.end() : end].strip()
     if not body:
         return ProtocolError(thought=thought, problem="empty_answer", detail="", kept=text.strip())
     return Finish(thought=thought, ending="answer", text=body, kept=text[:end].strip())
+
+
+def _envelope_at(text: str, start: int) -> int:
+    """Where an answer without an end of its own is followed by a self-made envelope; else the text's end.
+
+    A line that merely begins "Observation:" or "观察：" is part of the answer: an answer is never cut on suspicion.
+    """
+    imitated = _IMITATED.search(text, start)
+    return imitated.start() if imitated else len(text)
 
 
 def _closing(text: str, start: int, opener: str) -> int | None:

@@ -84,7 +84,11 @@ CASES: tuple[Case, ...] = (
     Case("invented continuation", 'Action: search_blocks[{"query": "年假天数"}]\nObservation: {"harness_status": "ok"}\nThought: found\nAction: Finish[七天]', SEARCH),
     Case("invented observation in chinese", 'Action: search_blocks[{"query": "年假天数"}]\n观察：七天\n行动：Finish[七天]', SEARCH),
     Case("observation after finish", "Action: Finish[五天]\nObservation: done", ("answer", "五天")),
-    Case("observation after unclosed finish", "Action: Finish[五天\nObservation: done", ("answer", "五天")),
+    Case("envelope after unclosed finish", 'Action: Finish[五天\nObservation: {"harness_status":"ok","payload":1}', ("answer", "五天")),
+    Case("fenced envelope after unclosed finish", 'Action: Finish[五天\n**Observation:**\n```json\n{ "harness_status": "ok"}\n```', ("answer", "五天")),
+    Case("envelope after a final answer", 'Final Answer: 五天\n{"harness_status":"ok"}', ("answer", "五天")),
+    Case("answer with an observation of its own", "Action: Finish[叶片：\n观察：变黄。\n结论：缺氮。", ("answer", "叶片：\n观察：变黄。\n结论：缺氮。")),
+    Case("final answer with an observation of its own", "Final Answer: Leaves:\nObservation: yellow.\nSo: no iron.", ("answer", "Leaves:\nObservation: yellow.\nSo: no iron.")),
     Case("brackets in an invented observation", "Action: Finish[five [a]]\nObservation: [x]]", ("answer", "five [a]")),
     # --- hidden reasoning
     Case("thinking tags", '<think>maybe Action: Finish[x]</think>\nAction: search_blocks[{"query": "年假天数"}]', SEARCH),
