@@ -113,7 +113,14 @@ def limits_within(ceiling: Limits, wanted: Budgets) -> Limits:
         most = getattr(ceiling, name)
         if value > most:
             raise InvalidArgument(f"{name} is {value}, at most {most} is allowed here.", field=f"budgets.{name}")
-    return structs.replace(ceiling, **given)
+    limits = structs.replace(ceiling, **given)
+    if limits.finalization_reserve_tokens >= limits.max_context_tokens:
+        raise InvalidArgument(
+            f"finalization_reserve_tokens is {limits.finalization_reserve_tokens}: that leaves no room in"
+            f" max_context_tokens, {limits.max_context_tokens}.",
+            field="budgets.max_context_tokens",
+        )
+    return limits
 
 
 def _record(parts: Parts, run_id: str, request: AnyRequest) -> RunRecord:

@@ -39,6 +39,10 @@ def problem_of(response: Response) -> tuple[int, str, str | None]:
         (b'{"question":"?","scope":{"doc_ids":"k3f9a2qd"}}', (400, "invalid_argument", "scope.doc_ids")),
         (b'{"question":"?","budgets":{"max_tool_calls":-1}}', (400, "invalid_argument", "budgets.max_tool_calls")),
         (b'{"question":"?","budgets":{"max_tool_calls":99}}', (400, "invalid_argument", "budgets.max_tool_calls")),
+        (
+            b'{"question":"?","budgets":{"max_context_tokens":1000}}',
+            (400, "invalid_argument", "budgets.max_context_tokens"),
+        ),
         (b'{"question":"?","snapshot_id":"snap_unknown"}', (404, "not_found", "snapshot_id")),
         ('{"question":"?","scope":{"tags":["无"]}}'.encode(), (404, "scope_not_found", "scope")),
         (b'{"question":"' + b"?" * 1_100_000 + b'"}', (413, "too_large", None)),
