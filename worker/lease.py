@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlite_utils import Database
-
-from shared.catalog.db import open_database
+from shared.catalog.db import Database, open_database
 from shared.catalog.leases import renew, standing
 from shared.clock import NowMs
 from shared.errors import StorageError

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlite_utils import Database
+from sqlite_utils import Database as Database
 
 from shared.errors import StorageError
 

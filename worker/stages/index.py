@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-from sqlite_utils import Database
 
 from shared.access import index_labels
+from shared.catalog.db import Database
 from shared.catalog.snapshots import snapshot_documents
 from shared.embeddings.cache import EmbeddingCache
 from shared.errors import CollectionUnavailable

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
-from sqlite_utils import Database
 
+from shared.catalog.db import Database
 from shared.catalog.sources import ensure_source, find_source, list_sources
 from shared.ids import SourceId
 from shared.types.documents import Source

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlite_utils import Database
 
 from shared.catalog.building import (
     NewSnapshot,
@@ -18,6 +17,7 @@ from shared.catalog.building import (
     unfinished_snapshots,
 )
 from shared.catalog.building import publish as publish_snapshot
+from shared.catalog.db import Database
 from shared.catalog.items import list_items
 from shared.catalog.snapshots import get_manifest, get_snapshot, membership_sha256, snapshot_documents
 from shared.catalog.sources import list_sources

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from msgspec import Struct
-from sqlite_utils import Database
 
 from shared.blobs import Blobs
+from shared.catalog.db import Database
 from shared.clock import NowMs
 from shared.ids import ImportId
 

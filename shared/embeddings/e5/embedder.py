@@ -2,10 +2,10 @@
 
 import asyncio
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
@@ -110,7 +110,10 @@ def _mean(model: _Model, window: list[int]) -> Floats:
 
 
 def _session(model: bytes) -> _Session:
-    onnxruntime: Any = import_module("onnxruntime")  # has no types
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when the library loads; without it 1.32 writes an id and may send
+    import onnxruntime as untyped
+
+    onnxruntime = cast(Any, untyped)
     options = onnxruntime.SessionOptions()
     # One thread a text: two texts at once use two cores better than two threads that wait for one another after every product.
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,4 +1,7 @@
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -62,3 +65,10 @@ def test_the_version_is_its_own(embedder: E5Embedder, wheel: LocalEmbedder) -> N
 def test_the_platform_has_what_it_needs(tokens: Tokens) -> None:
     assert runs_here()
     assert tokens.encode("电费") != []
+
+
+def test_loading_the_model_leaves_no_trace_in_home_or_temporary_folder(tmp_path: Path) -> None:
+    code = "from shared.embeddings.e5.embedder import E5Embedder; E5Embedder(threads=1).warm_up()"
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=100)
+    assert list(tmp_path.rglob("*")) == []
