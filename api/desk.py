@@ -9,27 +9,37 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Protocol
 from uuid import uuid4
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from api.agent.run import Exchange, RunRequest
-from api.meter import MeteredChat
+from api.agent.run import Exchange, RunRequest, RunSoFar
 from api.retrieval.library import Library, Pinned
 from shared.access import Access
 from shared.clock import NowMs, now_ms
-from shared.errors import CiteboundError, Conflict
+from shared.errors import CiteboundError, Conflict, InvalidArgument
 from shared.ids import RunId, SnapshotId, new_run_id
 from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.telemetry.artifacts import trace_level
 from shared.telemetry.setup import Telemetry
-from shared.types.events import RunEvent, RunFailed, ToolCalled
-from shared.types.runs import Answer, Limits, RunRecord, Scope, Usage
+from shared.types.events import RunEvent, RunFailed
+from shared.types.runs import Answer, Limits, RunRecord, Scope
 from shared.types.traces import TraceLevel
 
 _log = logging.getLogger(__name__)
 
+MAX_QUESTION = 20_000  # code points, in every protocol
 CANCELLED = "cancelled"
 CLOSE_S = 3.0
+
+
+def check_length(question: str, *, field: str) -> None:
+    """Raises: InvalidArgument."""
+    if len(question) > MAX_QUESTION:
+        raise InvalidArgument(
+            f"The question has {len(question)} characters, {MAX_QUESTION} at most are read."
+            " Ask for less at once; to ask about a long text, import it.",
+            field=field,
+        )
 
 
 class Ask(Struct, frozen=True, kw_only=True):
@@ -53,6 +63,7 @@ class RunAgent(Protocol):
         bundle: Bundle,
         emit: Callable[[RunEvent], None],
         now_ms: NowMs = now_ms,
+        so_far: RunSoFar | None = None,
     ) -> RunRecord: ...
 
 
@@ -70,10 +81,9 @@ class Running:
     def __init__(self, run_id: RunId, access: Access) -> None:
         self.run_id = run_id
         self.access = access
-        self.tool_calls = 0
         self.failed: RunFailed | None = None  # how it failed, if it did
         self._events: asyncio.Queue[RunEvent | None] = asyncio.Queue()
-        self._started = False  # an event was told
+        self.started = False  # an event was told
         self._begun = asyncio.Event()  # started, or over before it could
         self._over = asyncio.Event()
         self._cancelled = False
@@ -109,44 +119,47 @@ class Running:
             yield event
 
     def emit(self, event: RunEvent) -> None:
-        if isinstance(event, ToolCalled):
-            self.tool_calls += 1
-        elif isinstance(event, RunFailed):
+        if isinstance(event, RunFailed):
             self.failed = event
-        self._started = True
+        self.started = True
         self._events.put_nowait(event)
         self._begun.set()
 
-    def start(self, work: Awaitable[RunRecord]) -> asyncio.Task[None]:
+    def start(self, work: Callable[[], Awaitable[RunRecord]]) -> asyncio.Task[None]:
         self._task = asyncio.create_task(self._work(work), name=f"run {self.run_id}")
+        self._task.add_done_callback(self._end)
         return self._task
 
     async def begun(self) -> None:
         """Wait for the first event. Raises: what kept the run from beginning."""
         await self._begun.wait()
-        if self._fault is not None and not self._started:
+        if self._fault is not None and not self.started:
             raise self._fault
 
-    async def _work(self, work: Awaitable[RunRecord]) -> None:
+    async def _work(self, work: Callable[[], Awaitable[RunRecord]]) -> None:
         try:
-            self._record = await work
+            self._record = await work()
         except CiteboundError as error:
-            if self._started:
+            if self.started:
                 self._crashed(error)
             else:
                 self._fault = error
         except Exception as error:  # noqa: BLE001  the border of a run: it must end for its asker, and be in the log
             self._crashed(error)
-        finally:
-            self._begun.set()
-            self._over.set()
-            self._events.put_nowait(None)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        """However it ended: a task that was cancelled before its first step never ran at all."""
+        if task.cancelled():
+            self._fault = self._fault or Conflict("The run was cancelled before it began.", ids=[self.run_id])
+        self._begun.set()
+        self._over.set()
+        self._events.put_nowait(None)
 
     def _crashed(self, error: Exception) -> None:
         error_id = uuid4().hex[:12]
         _log.error("run %s crashed, error_id %s", self.run_id, error_id, exc_info=error)
         self._fault = RunCrashed(error_id)
-        if not self._started:
+        if not self.started:
             return
         self.emit(
             RunFailed(
@@ -185,7 +198,7 @@ class RunDesk:
         """
         pinned = await self._library.pin(ask.snapshot_id, access)
         run = Running(new_run_id(self._now_ms()), access)
-        task = run.start(self._answer(run, ask, pinned))
+        task = run.start(lambda: self._answer(run, ask, pinned))
         self._running[run.run_id] = run
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._over(run, done, pinned))
@@ -216,34 +229,31 @@ class RunDesk:
 
     async def _answer(self, run: Running, ask: Ask, pinned: Pinned) -> RunRecord:
         started_at_ms = self._now_ms()
-        meter = None if self._chat is None else MeteredChat(self._chat)
+        so_far = RunSoFar()
         request = RunRequest(
             run_id=run.run_id, question=ask.question, limits=ask.limits, scope=ask.scope, history=ask.history
         )
 
-        async def cut_off(reason: str) -> RunRecord:
-            spent = Usage() if meter is None else await asyncio.to_thread(meter.spent)
-            return _cut_off(
-                request,
-                pinned,
-                reason=reason,
-                usage=structs.replace(spent, tool_calls=run.tool_calls),
-                started_at_ms=started_at_ms,
-                now_ms=self._now_ms(),
-            )
+        def cut_off(reason: str) -> RunRecord:
+            return _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=self._now_ms())
 
         try:
             with trace_level(ask.trace_level):
                 record = await self._run_agent(
-                    request, pinned=pinned, chat=meter, bundle=self._bundle, emit=run.emit, now_ms=self._now_ms
+                    request,
+                    pinned=pinned,
+                    chat=self._chat,
+                    bundle=self._bundle,
+                    emit=run.emit,
+                    now_ms=self._now_ms,
+                    so_far=so_far,
                 )
-        except CiteboundError:  # what kept it from beginning
-            raise
-        except Exception:
-            self._telemetry.keep(await cut_off("internal_error"))
+        except Exception as error:
+            if run.started or not isinstance(error, CiteboundError):  # else it is what kept the run from beginning
+                self._telemetry.keep(await asyncio.to_thread(cut_off, "internal_error"))
             raise
         except asyncio.CancelledError:
-            record = await cut_off(CANCELLED)
+            record = await asyncio.to_thread(cut_off, CANCELLED)
             run.emit(
                 RunFailed(
                     run_id=run.run_id,
@@ -263,9 +273,12 @@ class RunDesk:
 
 
 def _cut_off(
-    request: RunRequest, pinned: Pinned, *, reason: str, usage: Usage, started_at_ms: int, now_ms: int
+    request: RunRequest, pinned: Pinned, so_far: RunSoFar, *, reason: str, started_at_ms: int, now_ms: int
 ) -> RunRecord:
-    """What is kept of a run that came to no answer: the question and what it cost."""
+    """What is kept of a run that came to no answer: the question, what it read and what it cost.
+
+    Blocking: counts the tokens of a call that was never answered, up to tens of ms for a full context.
+    """
     labels = pinned.access.labels
     return RunRecord(
         answer=Answer(
@@ -276,15 +289,15 @@ def _cut_off(
             limitations=(),
             termination_reason=reason,
             extractive=False,
-            usage=usage,
+            usage=so_far.usage(),
             snapshot_id=pinned.snapshot.snapshot_id,
             snapshot=None,
-            manifest=None,
+            manifest=so_far.manifest,
             question=request.question,
             started_at_ms=started_at_ms,
             duration_ms=now_ms - started_at_ms,
         ),
-        ledger=(),
+        ledger=so_far.ledger(),
         access=None if labels is None else tuple(sorted(labels)),
     )
 

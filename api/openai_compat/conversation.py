@@ -4,20 +4,21 @@ import re
 from collections.abc import Sequence
 
 from api.agent.run import Exchange
+from api.desk import check_length
 from api.openai_compat.shapes import InMessage
 from shared.errors import InvalidArgument
 
-_SOURCES = re.compile(
-    r"\n\n\*\*(?:Sources|来源)\*\*\n\n(?:\d+\. \[.*\]\(.*\)\n?)+(?:\n> .*)*\s*\Z"
-)  # what citations.py appends
+_HEADINGS = frozenset({"**Sources**", "**来源**"})  # what citations.py appends begins with one, alone in its line
+_LISTED = re.compile(r"\d+\. \[")  # a source in that list
 
 
 def question_of(messages: Sequence[InMessage]) -> str:
-    """The last user message. Raises: InvalidArgument when there is none, or nothing to read in it."""
+    """The last user message. Raises: InvalidArgument when there is none, nothing to read in it, or too much."""
     index = _last_user(messages)
     text = text_of(messages[index], index)
     if not text.strip():
         raise InvalidArgument("The last user message is empty; ask something.", field=f"messages.{index}.content")
+    check_length(text, field=f"messages.{index}.content")
     return text
 
 
@@ -29,7 +30,7 @@ def history_of(messages: Sequence[InMessage]) -> tuple[Exchange, ...]:
         match message.role:
             case "user":
                 asked.append(text_of(message, index))
-            case "assistant" if asked and (answer := _SOURCES.sub("", text_of(message, index)).strip()):
+            case "assistant" if asked and (answer := _without_sources(text_of(message, index)).strip()):
                 exchanges.append(Exchange(question="\n".join(asked), answer=answer))
                 asked = []
             case _:
@@ -52,6 +53,21 @@ def text_of(message: InMessage, index: int) -> str:
                         field=f"messages.{index}.content.{number}.type",
                     )
             return "\n".join(part.text for part in parts)
+
+
+def _without_sources(text: str) -> str:
+    """Without the footer of ours at its end. Line by line: the text is whatever a client sends."""
+    lines = text.split("\n")
+    heading = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() in _HEADINGS), None)
+    if heading is None:
+        return text
+    footer = [line for line in map(str.strip, lines[heading + 1 :]) if line]
+    is_ours = bool(footer) and _is_source(footer[0]) and all(_is_source(line) or line[0] == ">" for line in footer)
+    return "\n".join(lines[:heading]) if is_ours else text
+
+
+def _is_source(line: str) -> bool:
+    return _LISTED.match(line) is not None and "](" in line and line.endswith(")")
 
 
 def _last_user(messages: Sequence[InMessage]) -> int:

@@ -6,6 +6,7 @@ Known by Open WebUI's header when it is configured, else by the shape of its pro
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import json
@@ -35,8 +36,7 @@ _BY_KEY: tuple[tuple[str, Task], ...] = (  # the key of the JSON object that the
     ("text", "autocomplete"),
     ("prompt", "image_prompt"),
 )
-_TRANSCRIPT = re.compile(r"<chat_history>(.*?)</chat_history>", re.DOTALL)
-_FIRST_TURN = re.compile(r"\s*USER:\s*(.*?)(?=\n\s*(?:USER|ASSISTANT):|\Z)", re.DOTALL | re.IGNORECASE)
+_BEGINS, _ENDS = "<chat_history>", "</chat_history>"
 
 
 def task_of(messages: Sequence[InMessage], *, header: str | None) -> Task | None:
@@ -47,9 +47,10 @@ def task_of(messages: Sequence[InMessage], *, header: str | None) -> Task | None
     if len(messages) != 1 or messages[0].role != "user":
         return None
     text = text_of(messages[0], 0)
-    if not text.lstrip().startswith("### Task:") or _TRANSCRIPT.search(text) is None:
+    span = _transcript(text)
+    if span is None or not text.lstrip().startswith("### Task:"):
         return None
-    instructions = _TRANSCRIPT.sub("", text)
+    instructions = text[: span[0]] + text[span[1] :]
     wanted: list[Task] = [task for key, task in _BY_KEY if re.search(rf'"{key}"\s*:', instructions)]
     return wanted[0] if wanted else "emoji" if "emoji" in instructions.lower() else "other"
 
@@ -74,11 +75,27 @@ def answer_task(task: Task, messages: Sequence[InMessage]) -> str:
 def _title(messages: Sequence[InMessage]) -> str:
     """How the conversation began, cut short."""
     text = "\n".join(text_of(message, index) for index, message in enumerate(messages) if message.role == "user")
-    found = _TRANSCRIPT.search(text)
-    transcript = found.group(1) if found else text
-    first = _FIRST_TURN.match(transcript)
-    words = " ".join((first.group(1) if first else transcript).split())
+    span = _transcript(text)
+    words = " ".join((text if span is None else _first_turn(text[span[0] : span[1]])).split())
     return words if len(words) <= TITLE_CHARACTERS else words[:TITLE_CHARACTERS].rstrip() + "…"
+
+
+def _transcript(text: str) -> tuple[int, int] | None:
+    """Where it stands between its tags."""
+    start = text.find(_BEGINS)
+    end = -1 if start < 0 else text.find(_ENDS, start)
+    return None if end < 0 else (start + len(_BEGINS), end)
+
+
+def _first_turn(transcript: str) -> str:
+    """What the user said first; the whole of a transcript of another form."""
+    said = transcript.lstrip()
+    if said[:5].upper() != "USER:":
+        return transcript
+    first, *more = said[5:].split("\n")
+    return "\n".join(
+        [first, *takewhile(lambda line: not line.lstrip().upper().startswith(("USER:", "ASSISTANT:")), more)]
+    )
 
 
 def _json(value: object) -> str:

@@ -8,7 +8,7 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta, Struct, structs
 
-from api.desk import Ask, record_unless_gone
+from api.desk import MAX_QUESTION, Ask, record_unless_gone
 from api.parts import Parts
 from api.routes.access import AnyRequest, access_of
 from api.routes.streams import run_events, stream
@@ -16,8 +16,6 @@ from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
 from shared.types.runs import Answer, LedgerEntry, Limits, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace, TraceLevel
-
-MAX_QUESTION = 20_000  # code points
 
 
 class Budgets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -14,8 +14,9 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from msgspec import structs
 
-from api.agent.run import RunRequest
-from api.app import build_app
+from api.agent.run import RunRequest, RunSoFar, run_agent
+from api.app import BUNDLE as BUNDLE_NAME
+from api.app import PROMPTS, build_app
 from api.desk import RunAgent, RunDesk
 from api.parts import CatalogDoor, Parts
 from api.retrieval.library import Library, Pinned
@@ -28,7 +29,7 @@ from shared.errors import UpstreamError
 from shared.ids import ImportId
 from shared.layout import Layout
 from shared.llm.port import Chat
-from shared.prompts import Bundle, BundleManifest
+from shared.prompts import Bundle, BundleManifest, load_bundle
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
@@ -99,25 +100,35 @@ class Site:
     def publish(self, *documents: ADocument) -> Published:
         return publish(self.layout, documents or (LEAVE,), vectors=self.vectors, embedder=self.embedder)
 
+    def with_the_real_agent(self) -> None:
+        self.agent = run_agent
+        self.bundle = load_bundle(PROMPTS, BUNDLE_NAME)
+
     def with_api(self, **settings: Any) -> None:
         self.settings = structs.replace(self.settings, api=structs.replace(self.settings.api, **settings))
 
+    def library(self) -> Library:
+        return Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+
+    def desk(self, library: Library) -> RunDesk:
+        return RunDesk(
+            library=library,
+            chat=self.chat,
+            bundle=self.bundle,
+            telemetry=self.telemetry,
+            run_agent=self.agent,
+            now_ms=self.now_ms,
+        )
+
     def app(self) -> Litestar:
-        library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+        library = self.library()
         return build_app(
             Parts(
                 settings=self.settings,
                 catalog=CatalogDoor(self.layout.catalog),
                 originals=Blobs(self.layout.originals),
                 library=library,
-                desk=RunDesk(
-                    library=library,
-                    chat=self.chat,
-                    bundle=self.bundle,
-                    telemetry=self.telemetry,
-                    run_agent=self.agent,
-                    now_ms=self.now_ms,
-                ),
+                desk=self.desk(library),
                 telemetry=self.telemetry,
                 bell=self.bell,
                 warmth=self.warmth,
@@ -164,6 +175,7 @@ class Site:
         bundle: Bundle,
         emit: Callable[[RunEvent], None],
         now_ms: NowMs = now_ms,
+        so_far: RunSoFar | None = None,
     ) -> RunRecord:
         self.requests.append(request)
         await pinned.resolve_scope(request.scope)

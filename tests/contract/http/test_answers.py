@@ -4,12 +4,8 @@ import httpx
 import msgspec
 from openai import OpenAI
 
-from api.agent.run import run_agent
-from api.app import BUNDLE as BUNDLE_NAME
-from api.app import PROMPTS
 from api.openai_compat.shapes import MODEL
 from api.retrieval.blocks import BlockView
-from shared.prompts import load_bundle
 from shared.types.runs import Answer
 from shared.types.traces import Trace
 from tests.contract.http.site import Site
@@ -18,16 +14,11 @@ from tests.promises import promise
 QUESTION = "员工工作满一年享有几天年假？"
 
 
-def with_the_real_agent(site: Site) -> None:
-    site.publish()
-    site.agent = run_agent
-    site.bundle = load_bundle(PROMPTS, BUNDLE_NAME)
-
-
 @promise("P6")
 @promise("P12")
 def test_a_question_is_answered_without_any_key_and_each_citation_opens_the_block_that_was_read(site: Site) -> None:
-    with_the_real_agent(site)
+    site.publish()
+    site.with_the_real_agent()
     with site.client() as client:
         reply = client.post("/api/runs", json={"question": QUESTION})
         answer = msgspec.json.decode(reply.content, type=Answer)
@@ -44,7 +35,8 @@ def test_a_question_is_answered_without_any_key_and_each_citation_opens_the_bloc
 
 
 def test_the_links_under_an_answer_lead_to_its_blocks(site: Site) -> None:
-    with_the_real_agent(site)
+    site.publish()
+    site.with_the_real_agent()
     with site.live() as address, OpenAI(base_url=f"{address}/v1", api_key="none-is-set") as client:
         completion = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": QUESTION}])
         ours = (completion.model_extra or {})["citebound"]

@@ -7,20 +7,23 @@ from collections.abc import Callable, Iterable
 import httpx
 import msgspec
 import pytest
-from opentelemetry import trace
 
 from api.agent.run import RunRequest
+from api.desk import Ask
 from api.retrieval.library import Pinned
+from api.routes.runs import Evidence
 from shared.access import OWNER
+from shared.errors import Conflict, StorageError
 from shared.ids import RunId
-from shared.llm.port import Chat, ChatRequest, Message
+from shared.llm.port import Chat, ChatReply, ChatRequest
 from shared.llm.scripted import Hang, ScriptedChat
 from shared.telemetry import names
-from shared.telemetry.artifacts import attach
-from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
-from shared.types.runs import Answer, Limits, RunRecord, Scope
+from shared.telemetry.artifacts import ARTIFACT_PREFIX
+from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted
+from shared.types.runs import Answer, Limits, RunManifest, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace
-from tests.contract.http.site import Held, Site, answer_at_once, until
+from tests.contract.agent.asking import SEARCH
+from tests.contract.http.site import LEAVE, Held, Site, until
 from tests.promises import promise
 from tests.unit.telemetry.factories import a_record
 
@@ -112,28 +115,50 @@ def test_a_crash_in_mid_stream_ends_it_with_a_failed_run_that_tells_nothing_of_t
 
 @pytest.mark.parametrize("headers", [STREAM, {"Accept": "application/json"}], ids=["stream", "json"])
 def test_a_client_that_goes_away_cancels_its_run_and_what_it_cost_is_kept(site: Site, headers: dict[str, str]) -> None:
-    async def think(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
-        assert chat is not None
-        emit(ToolCalled(turn=1, tool="search_blocks", arguments="{}"))
-        prompt = ChatRequest(messages=(Message(role="user", content="住宿费标准是多少？"),), max_output_tokens=9)
-        await chat.reply(prompt)
-        under_way.set()
-        await chat.reply(prompt)
-        raise AssertionError("never reached")
-
-    under_way = threading.Event()
     site.publish()
-    site.chat = chat = ScriptedChat(["先查一下", Hang()])
-    site.work = think
+    site.with_the_real_agent()
+    site.chat = chat = Reached(ScriptedChat([SEARCH, Hang()]), call=2)
     with site.live() as address:
-        leave_when(under_way, "POST", f"{address}/api/runs", headers=headers)
+        leave_when(chat.reached, "POST", f"{address}/api/runs", headers=headers)
         record = until_kept(site)
-    answer = record.answer
+    answer, usage = record.answer, record.answer.usage
     assert (answer.status, answer.termination_reason, answer.text) == ("failed", "cancelled", "")
-    assert chat.cancelled == 1
-    assert (answer.usage.model_calls, answer.usage.tool_calls, answer.usage.estimated) == (2, 1, True)
-    assert answer.usage.chat_output_tokens == len("先查一下")
-    assert answer.usage.chat_input_tokens > len("住宿费标准是多少？")
+    assert chat.inner.cancelled == 1
+    assert (usage.model_calls, usage.tool_calls, usage.estimated) == (2, 1, True)
+    assert usage.chat_output_tokens == len(SEARCH)
+    assert usage.chat_input_tokens > usage.embedding_tokens > 0
+    assert [entry.tool for entry in record.ledger] == ["search_blocks"] * len(LEAVE.sections["年假"])
+    assert answer.manifest is not None
+
+
+def test_a_run_that_an_error_of_ours_ends_after_its_first_event_is_kept_as_failed(site: Site) -> None:
+    async def lose_the_disk(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        raise StorageError("The catalog can't be read.")
+
+    site.publish()
+    site.work = lose_the_disk
+    with site.client() as client:
+        reply = client.post("/api/runs", json={"question": "年假几天？"})
+        (kept,) = client.get("/api/runs").json()
+    assert (reply.status_code, reply.json()["code"]) == (500, "internal_error")
+    assert (kept["question"], kept["status"], kept["termination_reason"]) == ("年假几天？", "failed", "internal_error")
+
+
+def test_a_run_that_is_cancelled_before_its_first_step_keeps_nobody_waiting(site: Site) -> None:
+    async def scenario() -> None:
+        library = site.library()
+        desk = site.desk(library)
+        asking = asyncio.create_task(desk.begin(Ask(question="?", limits=Limits()), OWNER))
+        while not desk.count():  # noqa: ASYNC110  the run is there before anything could tell that it is
+            await asyncio.sleep(0)
+        await desk.close()
+        with pytest.raises(Conflict):
+            await asking
+        await library.close()
+
+    site.publish()
+    asyncio.run(asyncio.wait_for(scenario(), 5))
+    assert site.telemetry.list_runs(OWNER, limit=9) == []
 
 
 def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site) -> None:
@@ -170,31 +195,25 @@ def test_runs_of_a_server_that_stops_are_cancelled_and_kept(site: Site) -> None:
 
 @promise("P10")
 def test_a_run_is_explained_afterwards_by_its_record_its_evidence_and_its_spans(site: Site) -> None:
-    async def traced(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
-        tracer = trace.get_tracer(names.TRACER)
-        of_the_run = {names.RUN_ID: request.run_id}
-        with (
-            tracer.start_as_current_span(names.RUN, attributes=of_the_run),
-            tracer.start_as_current_span(names.CHAT) as span,
-        ):
-            attach(span, "prompt", "提示")
-        return await answer_at_once(request, pinned, chat, emit)
-
     site.publish()
-    site.work = traced
+    site.with_the_real_agent()
     with site.client() as client:
-        run_id = client.post("/api/runs", json={"question": "住宿费？", "trace_level": "full"}).json()["run_id"]
+        asked = {"question": "员工工作满一年享有几天年假？", "trace_level": "full"}
+        told = msgspec.json.decode(client.post("/api/runs", json=asked).content, type=Answer)
         listed = msgspec.json.decode(client.get("/api/runs").content, type=list[RunSummary])
-        answer = msgspec.json.decode(client.get(f"/api/runs/{run_id}").content, type=Answer)
-        evidence = client.get(f"/api/runs/{run_id}/evidence").json()
-        kept = msgspec.json.decode(client.get(f"/api/runs/{run_id}/trace").content, type=Trace)
-    assert [(one.run_id, one.question, one.citations) for one in listed] == [(run_id, "住宿费？", 1)]
-    assert answer == a_record(run_id=run_id, question="住宿费？").answer
-    assert evidence == {"run_id": run_id, "ledger": []}
+        answer = msgspec.json.decode(client.get(f"/api/runs/{told.run_id}").content, type=Answer)
+        evidence = msgspec.json.decode(client.get(f"/api/runs/{told.run_id}/evidence").content, type=Evidence)
+        kept = msgspec.json.decode(client.get(f"/api/runs/{told.run_id}/trace").content, type=Trace)
+    assert [(one.run_id, one.question, one.citations) for one in listed] == [(told.run_id, told.question, 1)]
+    assert answer == told
+    read = {entry.block_id: entry for entry in evidence.ledger}
+    assert all(citation.quote == read[citation.block_id].seen for citation in answer.citations)
     assert not kept.partial
-    assert [span.name for span in kept.spans[0].children] == [names.CHAT]
-    sha256 = str(kept.spans[0].children[0].attributes["citebound.artifact.prompt.sha256"])
-    assert site.telemetry.artifacts.read(sha256).decode() == "提示"
+    (run,) = kept.spans
+    assert msgspec.json.decode(str(run.attributes[names.MANIFEST]), type=RunManifest) == answer.manifest
+    called = [span for turn in run.children for span in turn.children]
+    assert [span.name for span in called][:1] == [f"{names.TOOL} search_blocks"]
+    assert site.telemetry.artifacts.read(str(run.attributes[f"{ARTIFACT_PREFIX}answer.sha256"])).decode() == answer.text
 
 
 def test_runs_under_way_at_once_keep_their_own_events(site: Site) -> None:
@@ -223,6 +242,24 @@ def test_runs_under_way_at_once_keep_their_own_events(site: Site) -> None:
     site.work = echo
     with site.live() as address:
         assert asyncio.run(ask_all(address)) == questions
+
+
+class Reached:
+    """A chat model that tells across threads when it is called for the `call`-th time."""
+
+    def __init__(self, inner: ScriptedChat, *, call: int) -> None:
+        self.inner = inner
+        self.model = inner.model
+        self.reached = threading.Event()
+        self._call = call
+
+    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+        if len(self.inner.requests) + 1 == self._call:
+            self.reached.set()
+        return await self.inner.reply(request, on_text=on_text)
+
+    async def close(self) -> None:
+        await self.inner.close()
 
 
 def leave_when(moment: threading.Event, method: str, url: str, *, headers: dict[str, str]) -> None:

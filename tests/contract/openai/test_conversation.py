@@ -3,6 +3,7 @@
 import pytest
 
 from api.agent.run import Exchange
+from api.desk import MAX_QUESTION
 from api.openai_compat.citations import footer
 from api.openai_compat.conversation import history_of, question_of
 from api.openai_compat.shapes import ContentPart, InMessage
@@ -52,10 +53,21 @@ def test_the_list_of_sources_that_we_appended_does_not_come_back_as_history() ->
     assert history_of([user("住宿费？"), said(shown), user("那餐费？")])[0].answer == answer.text
 
 
+def test_a_long_text_that_begins_like_a_list_of_sources_is_read_at_once_and_kept() -> None:
+    text = "答\n\n**Sources**\n\n" + "1. [a](b)" * 10_000 + "x"
+    assert history_of([user("一？"), said(text), user("二？")])[0].answer == text
+
+
+def test_only_a_list_of_our_own_form_is_taken_off() -> None:
+    text = "见下。\n\n**来源**\n\n1. [制度](http://x/1)\n\n但以第二章为准。"
+    assert history_of([user("一？"), said(text), user("二？")])[0].answer == text
+
+
 @pytest.mark.parametrize(
     ("messages", "field"),
     [
         ([], "messages"),
+        ([user("年" * (MAX_QUESTION + 1))], "messages.0.content"),
         ([said("hello")], "messages"),
         ([user("  \n")], "messages.0.content"),
         ([InMessage(role="user", content=None)], "messages.0.content"),
@@ -98,6 +110,14 @@ def test_an_automatic_request_is_answered_in_the_shape_it_asks_for(instructions:
     messages = prompt(instructions)
     assert task_of(messages, header=None) == task
     assert answer_task(task, messages) == answer
+
+
+@pytest.mark.parametrize("filler", ["\n", "<chat_history>", "USER:"])
+def test_a_title_of_an_odd_transcript_is_found_at_once(filler: str) -> None:
+    text = f'### Task: JSON: {{ "title": 1 }}<chat_history>\nUSER: 年假{filler * 50_000}'
+    messages = [InMessage(role="user", content=text), InMessage(role="user", content="</chat_history>")]
+    assert task_of(messages[:1], header=None) is None
+    assert answer_task("title", messages).startswith('{"title":"年假')
 
 
 def test_a_title_is_cut_short() -> None:
