@@ -9,7 +9,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +18,7 @@ from shared.errors import NotFound, StorageError
 
 _PIECE_BYTES = 1024 * 1024
 _INCOMING = "incoming"  # a part that was never finished stays here until `sweep`
+_LEAVING = ".leaving"  # a file that is being removed
 
 
 class Receiver:
@@ -42,7 +43,7 @@ class Receiver:
         target = _place(self._folder, sha256)
         with storage(self._folder):
             self._file.flush()
-            if not target.exists():
+            if not _refresh(target):
                 os.fsync(self._file.fileno())
                 self._file.close()
                 target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -62,7 +63,9 @@ class Blobs:
 
     def put(self, data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
-        if not self.path(sha256).exists():
+        with storage(self._folder):
+            known = _refresh(self.path(sha256))
+        if not known:
             with self.receiving() as receiver:
                 receiver.write(data)
                 receiver.finish()
@@ -104,6 +107,31 @@ class Blobs:
                     removed += 1
         return removed
 
+    def unused(self, *, for_s: float) -> Iterator[str]:
+        """SHA-256 of every file that nobody has put here for that long; an old file that is put again counts as new."""
+        for path in self._folder.glob("[0-9a-f][0-9a-f]/*"):
+            sha256 = path.name.removesuffix(_LEAVING)
+            if path.parent.name == sha256[:2] and _is_old(path, for_s):
+                yield sha256
+
+    def remove(self, sha256: str, *, unused_for_s: float) -> bool:
+        """Take a file away, unless somebody has put it again meanwhile; False then.
+
+        It leaves its place before it is looked at for the last time: whoever puts the same content just then either finds it gone
+        and writes his own, or has made it new and it comes back.
+        """
+        place = self.path(sha256)
+        leaving = place.with_name(f"{sha256}{_LEAVING}")
+        with storage(self._folder):
+            with suppress(FileNotFoundError):
+                place.rename(leaving)
+            if _is_old(leaving, unused_for_s):
+                leaving.unlink(missing_ok=True)
+                return True
+            with suppress(FileNotFoundError):
+                leaving.replace(place)  # the same bytes, should it have been written anew
+        return False
+
     def path(self, sha256: str) -> Path:
         """Where the content lies, whether or not it is there."""
         return _place(self._folder, sha256)
@@ -128,6 +156,21 @@ def storage(folder: Path) -> Generator[None]:
 
 def _place(folder: Path, sha256: str) -> Path:
     return folder / sha256[:2] / sha256
+
+
+def _refresh(path: Path) -> bool:
+    """Whether it is there; then its time is now, so that `remove` knows that somebody has put it again."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_old(path: Path, for_s: float) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - path.stat().st_mtime > for_s
+    return False
 
 
 def _fsync_folder(folder: Path) -> None:

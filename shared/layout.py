@@ -35,6 +35,11 @@ class Layout(Struct, frozen=True):
         return self.root / "collections"
 
     @property
+    def sweeps(self) -> Path:
+        """Says that the catalog beside it is this folder's own: see worker/sweeps.py."""
+        return self.root / "sweeps"
+
+    @property
     def broker(self) -> Path:
         return self.root / "valkey"
 

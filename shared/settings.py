@@ -64,6 +64,7 @@ class WorkerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     block_tokens: Positive = 256  # target, chat tokens
     block_max_tokens: Positive = 400
     lease_ms: Positive = 15_000
+    keep_snapshots: Positive = 5  # of those published last; besides them everything active, pinned or in use
 
 
 class TraceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

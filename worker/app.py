@@ -12,11 +12,10 @@ from pathlib import Path
 from types import FrameType
 
 import dramatiq
-from sqlite_utils import Database
 
 from shared.blobs import Blobs
 from shared.catalog.building import orphaned_snapshots
-from shared.catalog.db import open_database
+from shared.catalog.db import Database, open_database
 from shared.catalog.leases import not_woken, reconcile
 from shared.catalog.migrations import migrate
 from shared.clock import now_ms
@@ -33,13 +32,16 @@ from shared.vectors.open import open_vectors
 from shared.wake import ACTOR, QUEUE, open_broker, wake_import
 from worker.advance import Parts, advance
 from worker.parsers import ParserPool
+from worker.retention import Retention, Store
 from worker.stages.build import Order, build_in_child
 from worker.stages.index import BuildJob, BuildResult
 from worker.stages.lineage import chunking
 from worker.stages.publish import drop_unfinished
+from worker.stages.work import Stopped
 
 THREADS = 2  # imports at once: a small one needn't wait for a night-long one
 TICK_S = 2.0  # of the reconciler
+FAULT_S = 30.0  # retention rests after a fault
 QUIET_MS = 30_000  # an import is not woken again before
 STOP_S = 15.0  # less than the supervisor's patience
 _SWEEP_EVERY = 300  # ticks
@@ -83,12 +85,17 @@ def run(settings: Settings) -> None:
         target=_reconcile_until, args=(stopping, broker, layout, parts), name="reconciler", daemon=True
     )
     reconciler.start()
+    retainer = threading.Thread(
+        target=_retain_until, args=(stopping, settings, layout, parts), name="retention", daemon=True
+    )
+    retainer.start()
     stopping.wait()
     _log.info("worker stopping")
     worker.stop(
         timeout=round(STOP_S * 1000)
     )  # what is still running then loses its lease in time and is taken up again
     reconciler.join(TICK_S)
+    retainer.join(TICK_S)  # it has stopped at its next step, long ago
     close()
     telemetry.close()
     catalog.conn.close()
@@ -152,6 +159,40 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
         db.conn.close()
     finally:
         stopping.set()
+
+
+def _retain_until(stopping: threading.Event, settings: Settings, layout: Layout, parts: Parts) -> None:
+    """Remove what may go, soon after it may. A thread of its own: imports must not wait for a large removal."""
+
+    def check() -> None:
+        if stopping.is_set():
+            raise Stopped
+
+    db = open_database(layout.catalog)
+    store = Store(
+        db=db,
+        blobs=parts.blobs,
+        cache=parts.cache,
+        vectors=parts.vectors,
+        owns_collections=settings.qdrant.url is None,
+        sweeps=layout.sweeps,
+    )
+    retention = Retention(
+        store,
+        keep=settings.worker.keep_snapshots,
+        embedding_version=parts.embedder.version,
+        parser_version=parts.chunking.parser_version,
+        now_ms=parts.now_ms,
+    )
+    while not stopping.wait(TICK_S):
+        try:
+            retention.run(check)
+        except Stopped:
+            break
+        except (StorageError, UpstreamError) as error:
+            _log.warning("retention code=%s: %s", error.code, error.message)
+            stopping.wait(FAULT_S)
+    db.conn.close()
 
 
 def _wake(db: Database, broker: dramatiq.Broker, imports: list[ImportId]) -> None:

@@ -5,7 +5,7 @@ documents it is about, to their originals and to its uploads. A failed import ca
 A version that no snapshot ever held (its import was cancelled) is finished work and stays for KEEP_MS.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -127,9 +127,9 @@ def referred_blobs(db: Database, *, now_ms: int) -> set[str]:
 # vectors
 
 
-def released_vectors(db: Database) -> list[str]:
-    """Keys in the embedding cache of some vectors whose blocks were removed."""
-    return [row["sha256"] for row in rows(db, "select sha256 from released_vectors limit :limit", limit=AT_ONCE)]
+def has_released_vectors(db: Database) -> bool:
+    """Whether blocks were removed whose vectors have not been looked after yet."""
+    return bool(rows(db, "select 1 from released_vectors limit 1"))
 
 
 def last_block(db: Database) -> int:
@@ -155,3 +155,54 @@ def sharing_text(db: Database, *, after: int = 0) -> list[StoredVersion]:
 def strike_released(db: Database, keys: Iterable[str]) -> None:
     with writing(db) as connection:
         connection.executemany("delete from released_vectors where sha256 = ?", [(key,) for key in keys])
+
+
+def remove_released(
+    db: Database,
+    *,
+    after: int,
+    keys_of: Callable[[StoredVersion], Iterable[str]],
+    remove: Callable[[Sequence[str]], None],
+) -> bool:
+    """Hand some released keys to `remove`, without those that a block stored after row `after` has; False when none was left.
+
+    No block can be stored meanwhile: none loses a vector that its import has just found. `keys_of`: of a version's blocks.
+    """
+    with writing(db) as connection:
+        found = rows(db, "select sha256 from released_vectors limit :limit", limit=AT_ONCE)
+        if not found:
+            return False
+        used = {key for version in sharing_text(db, after=after) for key in keys_of(version)}
+        remove([row["sha256"] for row in found if row["sha256"] not in used])
+        connection.executemany("delete from released_vectors where sha256 = :sha256", found)
+    return True
+
+
+def unused_embedding_versions(db: Database) -> set[str]:
+    """Those that only removed snapshots had."""
+    found = rows(
+        db,
+        "select embedding_version from removed_snapshots where published_at_ms is not null"
+        " except select embedding_version from snapshots",
+    )
+    return {row["embedding_version"] for row in found}
+
+
+# sweeps
+
+
+class Sweep(Struct, frozen=True, kw_only=True):
+    number: int
+    since_ms: int  # when this catalog was first seen beside its folder
+
+
+def last_sweep(db: Database) -> Sweep | None:
+    found = rows(db, "select number, since_ms from sweeps")
+    return msgspec.convert(found[0], Sweep) if found else None
+
+
+def note_sweep(db: Database, sweep: Sweep) -> None:
+    with writing(db) as connection:
+        connection.execute(
+            "insert or replace into sweeps (id, number, since_ms) values (1, ?, ?)", [sweep.number, sweep.since_ms]
+        )

@@ -90,3 +90,21 @@ def test_a_damaged_file_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises((StorageError, sqlite3.DatabaseError)) as caught:
         EmbeddingCache(path).get("v1", [sha256("甲")])
     assert isinstance(caught.value, StorageError)
+
+
+def test_removed_texts_are_gone_in_every_version_and_the_others_stay(cache: EmbeddingCache) -> None:
+    gone, there = sha256("旧的一段"), sha256("新的一段")
+    for version in ("一", "二"):
+        cache.put(version, {gone: np.ones(2, np.float32), there: np.ones(2, np.float32)})
+    cache.remove([gone])
+    assert [set(cache.get(version, [gone, there])) for version in ("一", "二")] == [{there}, {there}]
+
+
+def test_a_version_is_forgotten_piece_by_piece_and_then_by_name(cache: EmbeddingCache) -> None:
+    vectors = {sha256(str(number)): np.ones(2, np.float32) for number in range(1_500)}
+    cache.put("旧", vectors)
+    cache.put("新", {sha256("0"): np.ones(2, np.float32)})
+    assert (cache.forget("旧"), cache.versions()) == (True, {"旧", "新"})
+    assert (cache.forget("旧"), cache.versions()) == (False, {"新"})
+    assert set(cache.get("新", [sha256("0")])) == {sha256("0")}
+    assert cache.get("旧", list(vectors)) == {}
