@@ -70,7 +70,9 @@ class Buffer:
         self._content_bytes = 0
         self._runs: dict[RunId, RunRecord] = {}
         self._losses: dict[int, Losses] = {}
-        self._counters: Counter[str] = Counter()
+        self._counters: Counter[str] = Counter()  # not written yet
+        self._dropped: Counter[str] = Counter()  # since the process began
+        self._news = False  # something that was in no batch yet
         self._puts = 0
         self._done = 0
         self._waiting = 0  # how many stand in wait_done
@@ -98,7 +100,7 @@ class Buffer:
         with self._lock:
             while len(self._runs) >= self._max_runs:
                 del self._runs[next(iter(self._runs))]
-                self._counters["runs_dropped"] += 1
+                self._count("runs_dropped", 1)
             self._runs[record.answer.run_id] = record
             self._put()
 
@@ -109,12 +111,24 @@ class Buffer:
 
     def lose_runs(self, count: int) -> None:
         with self._lock:
-            self._counters["runs_dropped"] += count
+            self._count("runs_dropped", count)
+
+    def lose_batch(self, batch: Batch) -> None:
+        """What could not be written is lost; what the batch knew of earlier losses is told again. Wakes nobody by itself."""
+        with self._lock:
+            news = self._news
+            for ended in batch.spans:
+                self._lose(ended.trace_id, spans=1)
+            self._count("runs_dropped", len(batch.runs))
+            for trace_id, lost in batch.losses.items():
+                self._remember(trace_id, spans=lost.spans, artifacts=lost.artifacts)
+            self._counters += batch.counters
+            self._news = news
 
     def take(self, *, linger_s: float) -> Batch | None:
         """Wait until something is there, let more gather for `linger_s` unless somebody waits for it; None once closed and empty."""
         with self._lock:
-            self._arrived.wait_for(lambda: self._closed or not self._idle())
+            self._arrived.wait_for(lambda: self._closed or self._news)
             # Not on `_arrived`: while more gathers, a put wakes nobody.
             self._hurry.wait_for(lambda: self._closed or self._waiting > 0, linger_s)
             if self._idle():
@@ -131,7 +145,7 @@ class Buffer:
             self._contents.clear()
             self._content_bytes = 0
             self._runs.clear()
-            self._losses, self._counters = {}, Counter()
+            self._losses, self._counters, self._news = {}, Counter(), False
             return batch
 
     def done(self, batch: Batch) -> None:
@@ -166,19 +180,30 @@ class Buffer:
         with self._lock:
             return dict(self._losses)
 
-    def counters(self) -> Mapping[str, int]:
+    def dropped(self) -> Mapping[str, int]:
+        """Everything lost since the process began, by kind."""
         with self._lock:
-            return dict(self._counters)
+            return dict(self._dropped)
 
     def _idle(self) -> bool:
         return not (self._spans or self._contents or self._runs or self._losses or self._counters)
 
     def _put(self) -> None:
         self._puts += 1
+        self._news = True
         self._arrived.notify()
 
     def _lose(self, trace_id: int, *, spans: int = 0, artifacts: int = 0) -> None:
-        self._counters.update({"spans_dropped": spans} if spans else {})
-        self._counters.update({"artifacts_dropped": artifacts} if artifacts else {})
+        self._count("spans_dropped", spans)
+        self._count("artifacts_dropped", artifacts)
+        self._remember(trace_id, spans=spans, artifacts=artifacts)
+
+    def _count(self, kind: str, number: int) -> None:
+        if number:
+            self._counters[kind] += number
+            self._dropped[kind] += number
+            self._news = True
+
+    def _remember(self, trace_id: int, *, spans: int, artifacts: int) -> None:
         if trace_id in self._losses or len(self._losses) < MAX_LOSSES:
             self._losses[trace_id] = self._losses.get(trace_id, Losses()).plus(spans=spans, artifacts=artifacts)

@@ -13,6 +13,8 @@ from shared.telemetry.redact import Redactor
 from shared.types.runs import RunRecord
 from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent
 
+# Fields of a closed set of words, and codes: they can't hold a secret, and a secret may happen to be one of the words.
+_WORDS = frozenset({"status", "state", "stage", "verdict", "trust", "tool", "extent", "code", "termination_reason"})
 _STATUS = {0: "unset", 1: "ok", 2: "error"}
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -86,10 +88,30 @@ def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:
     return {
         "run_id": record.answer.run_id,
         "status": record.answer.status,
-        "summary": redactor.known(_json.encode(summary(record)).decode()),
-        "record": redactor.known(_json.encode(record).decode()),
+        "summary": _encoded(summary(record), redactor),
+        "record": _encoded(record, redactor),
         "access": None if record.access is None else _json.encode(record.access).decode(),
     }
+
+
+def _encoded(value: RunSummary | RunRecord, redactor: Redactor) -> str:
+    """JSON of what is left without the secrets; taken out of its texts, never out of the JSON itself."""
+    return _json.encode(_without_secrets(msgspec.to_builtins(value), redactor)).decode()
+
+
+def _without_secrets(value: Any, redactor: Redactor) -> Any:
+    match value:
+        case str():
+            return redactor.known(value)
+        case dict():
+            return {
+                key: inner if key in _WORDS else _without_secrets(inner, redactor)
+                for key, inner in value.items()  # pyright: ignore[reportUnknownVariableType]
+            }
+        case list() | tuple():
+            return [_without_secrets(inner, redactor) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return value
 
 
 def _text(value: AttributeValue | None) -> str | None:

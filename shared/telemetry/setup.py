@@ -92,8 +92,12 @@ class Telemetry:
         return self._buffer.wait_done(timeout_s=timeout_s)
 
     def dropped(self) -> Mapping[str, int]:
-        """Spans, artifacts and runs lost by this process and not yet written into the store's counters."""
-        return self._buffer.counters()
+        """Spans, artifacts and runs lost by this process since it began."""
+        return self._buffer.dropped()
+
+    def is_writing(self) -> bool:
+        """Whether anything recorded from now on can still reach the disk."""
+        return self._writer.is_alive()
 
     def close(self, *, timeout_s: float = CLOSE_S) -> None:
         """Write what waits, give up on the rest after `timeout_s`. Blocking."""

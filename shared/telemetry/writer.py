@@ -86,7 +86,7 @@ class Writer(threading.Thread):
     def _keep_content(self, content: Content) -> None:
         try:
             self._blobs.put(content.data)
-        except StorageError as error:
+        except Exception as error:  # noqa: BLE001  see _span_row; a folder that is not there any more raises OSError
             _log.warning("the content of an artifact is lost: %s", error)
             self._buffer.lose(content.trace_id, artifacts=1)
 
@@ -108,9 +108,7 @@ class Writer(threading.Thread):
 
     def _lose(self, batch: Batch, error: Exception) -> None:
         _log.error("traces lost: %d spans, %d runs: %s", len(batch.spans), len(batch.runs), error)
-        for ended in batch.spans:
-            self._buffer.lose(ended.trace_id, spans=1)
-        self._buffer.lose_runs(len(batch.runs))
+        self._buffer.lose_batch(batch)
 
     def _close(self) -> None:
         if self._db is not None:

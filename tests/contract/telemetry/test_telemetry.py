@@ -11,14 +11,17 @@ from opentelemetry import trace
 from opentelemetry.trace import Span, StatusCode
 
 from shared.access import OWNER, Access
+from shared.blobs import Blobs
 from shared.errors import NotFound
 from shared.ids import RunId
 from shared.settings import TraceSettings
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach, trace_level
-from shared.telemetry.redact import REMOVED
+from shared.telemetry.buffer import Buffer, Content
+from shared.telemetry.redact import REMOVED, Redactor
 from shared.telemetry.setup import Telemetry
 from shared.telemetry.store import TraceStore
+from shared.telemetry.writer import Writer
 from shared.types.traces import SpanNode, Trace
 from tests.unit.telemetry.factories import a_record
 
@@ -157,6 +160,39 @@ def test_a_configured_secret_in_an_answer_is_not_written(start: Start, tmp_path:
     telemetry.keep(a_record(text=f"密钥是 {SECRET}"))
     telemetry.close()
     assert all(SECRET.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    "secret", ["complete", "question", "internal", "supported", "finished", "search_blocks", "get_outline", "snapshot"]
+)
+def test_a_secret_that_is_a_word_of_ours_makes_no_record_unreadable(tmp_path: Path, secret: str) -> None:
+    record = a_record(question=f"钥匙是 {secret} 吗？")
+    telemetry = Telemetry(
+        database=tmp_path / "t.db", artifacts=tmp_path / "a", settings=TraceSettings(), secrets=[secret]
+    )
+    telemetry.keep(record)
+    telemetry.close()
+    store = TraceStore(tmp_path / "t.db")
+    kept = store.run_record(RUN, OWNER)
+    assert kept == a_record(question=f"钥匙是 {REMOVED} 吗？")
+    assert [one.status for one in store.list_runs(OWNER, limit=9)] == ["complete"]
+
+
+def test_a_content_that_can_not_be_kept_stops_nothing(tmp_path: Path) -> None:
+    class Unreadable(Blobs):
+        def put(self, data: bytes) -> str:
+            raise PermissionError(13, "Permission denied")
+
+    buffer = Buffer(max_spans=9)
+    writer = Writer(buffer, database=tmp_path / "t.db", blobs=Unreadable(tmp_path), redactor=Redactor())
+    buffer.put_content(Content(7, "0" * 64, b"text"))
+    buffer.put_run(a_record())
+    writer.start()
+    assert buffer.wait_done(timeout_s=5)
+    assert buffer.dropped() == {"artifacts_dropped": 1}
+    buffer.close()
+    writer.join(5)
+    assert TraceStore(tmp_path / "t.db").run_record(RUN, OWNER) == a_record()
 
 
 def test_a_queue_that_is_full_loses_spans_with_a_count_and_says_that_the_trace_is_partial(

@@ -34,7 +34,7 @@ def test_a_span_without_room_is_counted_to_its_trace_and_forgotten() -> None:
     for trace_id in (5, 6, 6):
         buffer.put_span(a_span(trace_id))
     assert buffer.losses() == {6: Losses(spans=2)}
-    assert buffer.counters() == {"spans_dropped": 2}
+    assert buffer.dropped() == {"spans_dropped": 2}
 
 
 def test_contents_are_bounded_by_their_bytes_not_their_number() -> None:
@@ -87,3 +87,27 @@ def test_whoever_waits_is_told_when_his_own_span_is_done_and_not_before(in_hand:
     writer.join(5)
     waiting.join(5)
     assert told == [True]
+
+
+def test_a_batch_that_could_not_be_written_is_told_of_with_the_next_one_and_counted_once() -> None:
+    buffer = Buffer(max_spans=1)
+    for trace_id in (5, 6):
+        buffer.put_span(a_span(trace_id))
+    buffer.put_run(a_record())
+    failed = buffer.take(linger_s=0)
+    assert failed is not None
+    buffer.lose_batch(failed)
+    buffer.put_span(a_span(7))
+    following = buffer.take(linger_s=0)
+    assert following is not None
+    assert following.losses == {5: Losses(spans=1), 6: Losses(spans=1)}
+    assert following.counters == {"spans_dropped": 2, "runs_dropped": 1}
+    assert buffer.dropped() == {"spans_dropped": 2, "runs_dropped": 1}
+
+
+def test_what_was_lost_since_the_start_stays_known_after_it_was_written() -> None:
+    buffer = Buffer(max_spans=1)
+    for trace_id in (5, 6):
+        buffer.put_span(a_span(trace_id))
+    assert buffer.take(linger_s=0) is not None
+    assert buffer.dropped() == {"spans_dropped": 1}

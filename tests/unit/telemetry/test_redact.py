@@ -1,5 +1,7 @@
 """What may never be kept, and what must stay as it is."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,22 @@ def test_a_private_key_is_removed_with_its_frame_even_when_it_is_cut_off() -> No
 def test_a_configured_secret_is_removed_whatever_it_looks_like_and_whole_when_another_is_its_beginning() -> None:
     redactor = Redactor(["correct horse", "correct horse battery"])
     assert redactor.text("say correct horse battery, 说 correct horse") == f"say {REMOVED}, 说 {REMOVED}"
+
+
+@pytest.mark.parametrize("secret", ['pa"ss\\word-1', "密码-of-the-owner"])
+def test_a_secret_is_found_inside_json_and_inside_json_within_json(secret: str) -> None:
+    payload = json.dumps({"text": f"是 {secret} 吗"})
+    prompt = json.dumps([{"content": payload}], ensure_ascii=False)
+    for text in (payload, json.dumps({"text": secret}, ensure_ascii=False), prompt):
+        left = Redactor([secret]).known(text)
+        assert REMOVED in left
+        assert "ss" not in left.replace("[removed]", "")
+        assert "of-the-owner" not in left
+
+
+def test_a_text_of_nothing_but_beginnings_of_keys_is_read_at_once() -> None:
+    text = "eyJ-" * 50_000 + " eyJabcdefgh." * 10_000
+    assert Redactor().text(text) == text
 
 
 def test_what_people_wrote_loses_only_configured_secrets() -> None:
