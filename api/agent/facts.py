@@ -6,13 +6,25 @@ from decimal import Decimal, InvalidOperation
 
 from msgspec import Struct
 
+from api.agent.numerals import Spelled, in_digits
 
-class Quantity(Struct, frozen=True):
-    """`value`: normalised, multipliers applied (3.5万 and 35000 are one). `unit`: canonical, None if none of the table follows."""
+
+class Quantity(Struct, frozen=True, kw_only=True):
+    """`value`: normalised, multipliers applied (3.5万 and 35000 are one), signed. `unit`: canonical, None if none of the table follows.
+
+    `in_words`: written 三百 or "three hundred". `after`: the character or word behind it.
+    """
 
     value: str
     unit: str | None
     written: str
+    in_words: bool = False
+    after: str = ""
+
+    @property
+    def is_article(self) -> bool:
+        """一种, "one of": may be a number, and may be no more than an article."""
+        return self.in_words and self.value == "1"
 
 
 class Date(Struct, frozen=True):
@@ -97,10 +109,13 @@ def _alternatives(words: dict[str, object]) -> str:
     )
 
 
+# "-40" is negative, "30-40", "3天-5天", "30°C-40°C" and "GB-40" are not
+_SIGN = r"(?P<sign>(?<![A-Za-z0-9_.)\]%])(?<!\d[\u4e00-\u9fff])(?<!\d[\u4e00-\u9fff]{2})-|(?:负|零下)\s?|(?i:\b(?:minus|negative)\s))?"
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d_]|\.\d)"
+    _SIGN + r"(?<![A-Za-z0-9_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d_]|\.\d)"
     rf"(?:\s?(?P<times>{_alternatives(dict(_TIMES))}))?(?:余|多)?(?:[\s-]?(?P<unit>{_alternatives(dict(_SPELLINGS))}))?"
 )
+_AFTER = re.compile(r"\s?([A-Za-z]+|[\u4e00-\u9fff])")
 _PERCENT_ZH = re.compile(r"百分之(\d+(?:\.\d+)?)")
 _MONTHS = {
     name: number
@@ -144,12 +159,15 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]
 def facts(text: str) -> Facts:
     """Everything in a sentence that its source must show."""
     plain = plain_text(text)
-    rest, dates = _taken(plain, _dates(plain))
+    spelled = in_digits(plain)
+    rest, dates = _taken(spelled.text, _dates(spelled.text))
     quoted = tuple(next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(plain))
     identifiers = [match[0] for match in _IDENTIFIER.finditer(rest) if not _NUMBER.fullmatch(match[0])]
     without = _IDENTIFIER.sub(lambda match: match[0] if _NUMBER.fullmatch(match[0]) else " " * len(match[0]), rest)
     names = [*identifiers, *_capitalised(without)]
-    return Facts(quantities=_quantities(without), dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted)
+    return Facts(
+        quantities=_quantities(without, spelled, plain), dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted
+    )
 
 
 def plain_text(text: str) -> str:
@@ -183,12 +201,28 @@ def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Da
     return text, tuple(date for _, _, date in sorted(found, key=lambda one: one[0]))
 
 
-def _quantities(text: str) -> tuple[Quantity, ...]:
-    found = [
-        Quantity(_value(match["digits"], match["times"]), _SPELLINGS.get(match["unit"] or ""), match[0].strip())
-        for match in _NUMBER.finditer(text)
+def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[Quantity, ...]:
+    """`text`: that of `spelled`, which was `plain`, with blanks for what is no quantity."""
+
+    def written(match: re.Match[str]) -> str:
+        return plain[spelled.original(match.start()) : spelled.original(match.end(), end=True)].strip()
+
+    found: list[Quantity] = []
+    for match in _NUMBER.finditer(text):
+        value = _value(match["digits"], match["times"])
+        behind = _AFTER.match(text, match.end("digits"))
+        found.append(
+            Quantity(
+                value=f"-{value}" if match["sign"] else value,
+                unit=_SPELLINGS.get(match["unit"] or ""),
+                written=written(match),
+                in_words=spelled.in_words(match.start("digits"), match.end("digits")),
+                after=behind[1].lower() if behind else "",
+            )
+        )
+    found += [
+        Quantity(value=_value(match[1], None), unit="%", written=written(match)) for match in _PERCENT_ZH.finditer(text)
     ]
-    found += [Quantity(_value(match[1], None), "%", match[0]) for match in _PERCENT_ZH.finditer(text)]
     return tuple(found)
 
 

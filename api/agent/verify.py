@@ -23,9 +23,16 @@ FOREIGN_SCORE = 0.12  # below it, sentence and evidence speak of different thing
 _INFERENCE = re.compile(r"^\W*(?:推断|推論|推论|inference)\s*[:：]", re.IGNORECASE)
 _EAST = ("zh", "ja", "ko")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_CHINESE_NUMBER = re.compile(r"[〇零一二两三四五六七八九十百千万亿]+")
-_ENGLISH_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-_NUMBER_WORDS = {word: str(value) for value, word in enumerate(_ENGLISH_NUMBERS.split())}
+_DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc|\b(?:fell|drop|loss|down))")
+# where a Chinese name stands that no capital letter marks as one: at the head of a clause, or behind one of these
+_NAMING = re.compile(
+    r"(?:(?:^|[，。；：！？、,;:!?\s“”（）()])(?:根据|按照|依据|此外|另外|因此|所以|其中|同时|但是|不过|然而|例如|如果|对于|关于|以及|并且|而且)?"
+    r"|是由|是|位于|为|由|于|叫做|叫|来自|属于|归|被|在)(?:一[个种位名家项款座本部])?([\u3400-\u9fff]{2})"
+)
+_NO_NAME = frozenset(
+    "零〇一二两三四五六七八九十百千万亿第这那该此本其他她它每各共约总可需应须不无有没只仅都还也又再从自至到当若如则因而但且或我你您请"
+)
+_COUNTABLE = frozenset(map(str, range(2, 11)))
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -43,15 +50,19 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     shown = "\n".join(evidence)
     score = _score(sentence, shown)
     said = facts(sentence)
-    missing = _missing(said, shown, foreign=_foreign(sentence, shown))
+    foreign = _foreign(sentence, shown)
+    missing = _missing(said, shown, foreign=foreign)
     if missing:
         return Checked(verdict="unsupported", missing=missing, score=score)
-    found = any((said.quantities, said.dates, said.names, said.quoted))
-    if score >= (FACTS_SCORE if found else SUPPORTED_SCORE):
-        return Checked(verdict="supported", missing=(), score=score)
-    if score < FOREIGN_SCORE and not found and not _foreign(sentence, shown):
-        return Checked(verdict="unsupported", missing=(), score=score)
-    return Checked(verdict="unchecked", missing=(), score=score)
+    doubtful = _doubtful(said, shown)
+    found = any((said.dates, said.names, said.quoted, said.quantities and not doubtful))
+    verdict: Verdict = "unchecked"
+    if score < FOREIGN_SCORE and not found and not foreign:
+        verdict = "unsupported"
+    elif score >= (FACTS_SCORE if found else SUPPORTED_SCORE):
+        unsure = doubtful or (not foreign and _unshown_name(sentence, shown))
+        verdict = "unchecked" if unsure else "supported"
+    return Checked(verdict=verdict, missing=(), score=score)
 
 
 def _score(sentence: str, shown: str) -> float:
@@ -76,7 +87,9 @@ def _missing(said: Facts, shown: str, *, foreign: bool) -> tuple[str, ...]:
     seen = facts(shown)
     folded = _squeezed(shown)
     shown_terms = content_terms(shown)
-    missing = [one.written for one in said.quantities if not _has_quantity(one, seen, shown)]
+    missing = [
+        one.written for one in said.quantities if not _may_differ(one, seen, shown) and not _has_quantity(one, seen)
+    ]
     missing += [one.written for one in said.dates if not _has_date(one, seen)]
     if not (foreign and _is_east(shown)):  # a Latin name may stand there in another script
         missing += [name for name in said.names if not _has_name(name, folded, shown_terms)]
@@ -85,14 +98,42 @@ def _missing(said: Facts, shown: str, *, foreign: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(missing))
 
 
-def _has_quantity(one: Quantity, seen: Facts, shown: str) -> bool:
-    same = [other for other in seen.quantities if other.value == one.value]
+def _doubtful(said: Facts, shown: str) -> bool:
+    seen = facts(shown)
+    return any(_may_differ(one, seen, shown) and not _has_quantity(one, seen) for one in said.quantities)
+
+
+def _unshown_name(sentence: str, shown: str) -> bool:
+    """Whether characters that may be a name stand in the sentence and nowhere in the evidence."""
+    terms = content_terms(shown)
+    placed = (match[1] for match in _NAMING.finditer(sentence))
+    return any(pair[0] not in _NO_NAME and not content_terms(pair) <= terms for pair in placed)
+
+
+def _may_differ(one: Quantity, seen: Facts, shown: str) -> bool:
+    """Whether the evidence may say it without the figure: a small count in words (三个阶段, "two reasons") may be a count
+    of what is listed there, and a change of sign a matter of wording."""
+    if one.is_article or (one.in_words and one.unit is None and one.value in _COUNTABLE):
+        return True
+    negative = one.value.startswith("-")
+    opposite = one.value.removeprefix("-") if negative else f"-{one.value}"
+    reworded = not negative or _DOWN.search(shown) is not None
+    return reworded and any(other.value == opposite for other in seen.quantities)
+
+
+def _has_quantity(one: Quantity, seen: Facts) -> bool:
+    same = [other for other in seen.quantities if other.value == one.value and _alike(one, other)]
     if same:
         # a unit that the evidence gives elsewhere, e.g. in a table's head, can't be refuted here
         return one.unit is None or any(other.unit in (one.unit, None) for other in same)
     if any(one.value in (str(date.year), str(date.month), str(date.day)) for date in seen.dates):
         return True
-    return one.value in _spelled_numbers(shown) or any(one.value == name.lower().lstrip("v") for name in seen.names)
+    return any(one.value == name.lower().lstrip("v") for name in seen.names)
+
+
+def _alike(one: Quantity, other: Quantity) -> bool:
+    """一种 and "one of" are numbers only for who says the same."""
+    return not other.is_article or one.after == other.after or one.after.isascii() != other.after.isascii()
 
 
 def _has_date(one: Date, seen: Facts) -> bool:
@@ -121,29 +162,3 @@ def _all_in(words: str, shown_terms: frozenset[str]) -> bool:
 
 def _squeezed(text: str) -> str:
     return re.sub(r"\s+", "", fold(plain_text(text)))
-
-
-def _spelled_numbers(text: str) -> frozenset[str]:
-    chinese = {str(_chinese_value(match[0])) for match in _CHINESE_NUMBER.finditer(text)}
-    english = {_NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _NUMBER_WORDS}
-    return frozenset(chinese | english)
-
-
-def _chinese_value(numeral: str) -> int:
-    """Value of a numeral; one without 十百千万亿 is read digit by digit, as in 一九四九."""
-    digits = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-    scales = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
-    if not any(sign in scales for sign in numeral):
-        return int("".join(str(digits[sign]) for sign in numeral[:18]))
-    total = section = number = 0
-    for sign in numeral:
-        if sign in digits:
-            number = digits[sign]
-        elif scales[sign] < 10**4:
-            section += (number or 1) * scales[sign]
-            number = 0
-        else:
-            before = total if sign == "亿" else 0
-            total = (total - before) + (before + section + number) * scales[sign]
-            section = number = 0
-    return total + section + number

@@ -16,6 +16,18 @@ SUPPORTED = [
     ("There are 3 stages.", "The process has three stages."),
     ("会议有12人参加。", "会议共有十二人参加。"),
     ("用户数达到2.5 million。", "用户数达到2500000"),
+    ("公司有三百名员工。", "公司现有员工300名。"),
+    ("The firm has three hundred and five employees.", "The firm has 305 employees."),
+    ("营收为五亿元。", "年度营收为5亿元。"),
+    ("占比为百分之五十。", "占比为50%。"),
+    ("自二〇一九年三月五日起生效。", "自2019年3月5日起生效。"),
+    ("最低温度为零下40℃。", "最低温度为-40 ℃。"),
+    ("价格下降40%。", "价格变化：下降 40%"),
+    ("区间为30-40 kg。", "区间为30 kg至40 kg"),
+    ("设备共有1台。", "设备共有一台。"),
+    ("It is a two-dimensional, one-hit wonder.", "It is a two-dimensional, one-hit wonder."),
+    ("营收为三点五万元，增长百分之三点二。", "营收为3.5万元，增长3.2%。"),
+    ("三明治在四川很受欢迎。", "三明治在四川很受欢迎，万一售罄，十分遗憾。"),
 ]
 UNSUPPORTED = [
     ("剂量为15 kg。", "本品剂量15米。", "15 kg"),
@@ -26,6 +38,21 @@ UNSUPPORTED = [
     ("当前版本是 v2.1.4。", "当前版本：2.1.3", "v2.1.4"),
     ("文中称之为“海燕计划”。", "文中称之为雄鹰计划。", "海燕计划"),
     ("The limit is 40 EUR.", "The limit is 40 USD.", "40 EUR"),
+    ("营收为五亿元。", "营收为三亿元。", "五亿元"),
+    ("公司有三百名员工。", "公司有五百名员工。", "三百"),
+    ("It has three hundred employees.", "It has five hundred employees.", "three hundred"),
+    ("最低温度为−40 ℃。", "最低温度为40 ℃。", "-40 °C"),
+    ("The lowest is minus 40 kg.", "The lowest is 40 kg.", "minus 40 kg"),
+    ("共有 1 台设备。", "一种设备共有 9 台。", "1"),
+    ("年假为两年。", "年假为三年。", "两年"),
+]
+UNDECIDED = [
+    ("主要发明人是张伟。", "主要发明人是李强。"),
+    ("总部位于上海。", "总部位于北京。"),
+    ("张伟发明了电话。", "李强发明了电话。"),
+    ("该产品由华为公司生产。", "该产品由小米公司生产。"),
+    ("年假有三种情形：婚假、产假。", "年假的情形有婚假、产假。"),
+    ("价格变化为40%。", "价格变化为-40%。"),
 ]
 
 
@@ -33,6 +60,11 @@ UNSUPPORTED = [
 def test_figures_names_and_words_that_stand_there_support_a_sentence(sentence: str, evidence: str) -> None:
     checked = check(sentence, [evidence])
     assert (checked.verdict, checked.missing) == ("supported", ())
+
+
+@pytest.mark.parametrize(("sentence", "evidence"), UNDECIDED)
+def test_what_letters_and_figures_cannot_decide_is_left_unchecked(sentence: str, evidence: str) -> None:
+    assert check(sentence, [evidence]).verdict == "unchecked"
 
 
 @pytest.mark.parametrize(("sentence", "evidence", "missing"), UNSUPPORTED)

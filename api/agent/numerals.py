@@ -1,0 +1,125 @@
+"""Numbers in words, Chinese and English, written in digits so that one reader of figures reads them all. Pure.
+
+Only what stands as a number: 三百名, 十二人, 第三章, three hundred employees; not the digits in 三明治, 万一, 十分, 一样.
+"""
+
+import re
+from bisect import bisect_right
+
+from msgspec import Struct
+
+_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
+_RUN = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+(?:点([零〇一二三四五六七八九]+))?")
+# what counts or measures; a lone 四 before anything else (四川, 四处) is part of a word
+_COUNTED = re.compile(
+    r"\s?(?:[名位人口户家台辆艘架座栋幢间所件条张本篇部册份套组对双只头匹株棵颗粒块支根片幅场轮次遍届期级层页章节款项天年岁月日号倍元米里斤吨克升秒亩点步个种类大]"
+    r"|分钟|小时|公里|公斤|千米|千克|厘米|毫米|平方|立方|美元|欧元|英里|英尺|公顷|摄氏度|方面|阶段|星期)"
+)
+_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORDS = {word: value for value, word in enumerate(_UNITS.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), 2)
+}
+_MULTIPLIERS = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SMALL, _LARGE = "|".join(_WORDS), "|".join(_MULTIPLIERS)
+_ENGLISH = re.compile(
+    rf"(?i)(?<![A-Za-z0-9-])(?:(?:{_SMALL})|an?(?= (?:{_LARGE})\b))(?:[ -](?:and )?(?:{_SMALL}|{_LARGE})\b)*+(?![A-Za-z]|-[A-Za-z])"
+)
+
+
+class Spelled(Struct, frozen=True, kw_only=True):
+    """A text with digits for words. `places`: (start, end) of each number there, (start, end) of its words in the original."""
+
+    text: str
+    places: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+    def in_words(self, start: int, end: int) -> bool:
+        return any(first < end and start < last for (first, last), _ in self.places)
+
+    def original(self, at: int, *, end: bool = False) -> int:
+        """Where a position of `text` stands in the original; within a number, its start or its end."""
+        index = bisect_right(self.places, at - 1 if end else at, key=lambda place: place[0][0]) - 1
+        if index < 0:
+            return at
+        (_, last), (was_start, was_end) = self.places[index]
+        if at >= last:
+            return was_end + at - last
+        return was_end if end else was_start
+
+
+def in_digits(text: str) -> Spelled:
+    found = [
+        (match.start(), match.end(), str(value)) for match in _RUN.finditer(text) if (value := _chinese(text, match))
+    ]
+    for match in _ENGLISH.finditer(text):
+        value = _english(re.findall(r"[a-z]+", match[0].lower()))
+        if value is not None:
+            found.append((match.start(), match.end(), str(value)))
+    pieces: list[str] = []
+    places: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    at = length = 0
+    for start, end, digits in sorted(found):
+        pieces += [text[at:start], digits]
+        length += start - at
+        places.append(((length, length + len(digits)), (start, end)))
+        length += len(digits)
+        at = end
+    return Spelled(text="".join([*pieces, text[at:]]), places=tuple(places))
+
+
+def _chinese(text: str, match: re.Match[str]) -> int | str | None:
+    """The value of a run of numeral signs, None if it isn't one number or is part of a word."""
+    run = match[0]
+    if match[1]:
+        whole, decimals = run.split("点")
+        return f"{_value(whole)}.{''.join(str(_DIGITS[sign]) for sign in decimals)}"
+    before, after = text[: match.start()][-1:], _COUNTED.match(text, match.end())
+    if text.endswith("百分之", 0, match.start()):
+        return _value(run)
+    if not any(sign in _SCALES for sign in run):
+        if len(run) == 1:
+            return _DIGITS[run] if after else None
+        return (
+            "".join(str(_DIGITS[sign]) for sign in run) if len(run) == 4 and text[match.end() :][:1] == "年" else None
+        )
+    if run[0] in _SCALES and (run[0] != "十" or (len(run) == 1 and not after)):
+        return None
+    if re.search(r"[一二两三四五六七八九]{2}", run) or before in ("几", "数", "."):  # 两三百, 几十, 3.五
+        return None
+    return _value(run)
+
+
+def _value(run: str) -> int:
+    total = section = number = 0
+    for sign in run:
+        if sign in _DIGITS:
+            number = _DIGITS[sign]
+        elif _SCALES[sign] < 10**4:
+            section += (number or 1) * _SCALES[sign]
+            number = 0
+        else:
+            before = total if sign == "亿" else 0
+            total = (total - before) + (before + section + number) * _SCALES[sign]
+            section = number = 0
+    return total + section + number
+
+
+def _english(words: list[str]) -> int | None:
+    """None for a row of numbers that isn't one number ("two three")."""
+    total = section = 0
+    for index, word in enumerate(words):
+        before = words[index - 1] if index else ""
+        if word in ("a", "an"):
+            section = 1
+        elif word in _WORDS:
+            tens = before in _TENS.split() and 0 < _WORDS[word] < 10
+            if index and not tens and before not in (*_MULTIPLIERS, "and"):
+                return None
+            section += _WORDS[word]
+        elif word == "hundred":
+            section *= 100
+        elif word in _MULTIPLIERS:
+            total += section * _MULTIPLIERS[word]
+            section = 0
+    return total + section
