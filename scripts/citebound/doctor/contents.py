@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 
-from shared.llm.open import open_chat
-from shared.vectors.open import open_vectors
-
 from api.retrieval.library import Library
 from scripts.citebound.doctor.check import Check
 from shared.access import OWNER
@@ -16,8 +13,10 @@ from shared.clock import now_ms
 from shared.embeddings.open import open_embedder
 from shared.errors import CiteboundError
 from shared.layout import Layout
+from shared.llm.open import open_chat
 from shared.llm.port import ChatRequest, Message
 from shared.settings import Settings
+from shared.vectors.open import open_vectors
 
 
 def catalog(layout: Layout) -> Iterator[Check]:

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from shared.vectors.memory import MemoryVectors
 
+from shared.vectors.memory import MemoryVectors
 from tests.contract.tools.world import World
 
 
