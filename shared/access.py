@@ -7,6 +7,8 @@ import hashlib
 
 from msgspec import Struct
 
+from shared.errors import InvalidArgument
+
 EVERYONE = "*"  # stands in the index for "no labels"
 
 
@@ -15,15 +17,22 @@ class Access(Struct, frozen=True, kw_only=True):
 
     labels: frozenset[str] | None
 
-    def allows(self, document_labels: tuple[str, ...]) -> bool:
-        return self.labels is None or not document_labels or not self.labels.isdisjoint(document_labels)
-
     def sha256(self) -> str:
         text = "*" if self.labels is None else "\0".join(sorted(self.labels))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 OWNER = Access(labels=None)
+
+
+def check_labels(labels: tuple[str, ...], *, field: str) -> None:
+    """Before they are given to documents. Raises: InvalidArgument for one that is blank or would mean everyone."""
+    for label in labels:
+        if not label.strip() or label == EVERYONE:
+            raise InvalidArgument(
+                f"{label!r} can't be an access label. Leave the labels out, or say [], to let everyone read.",
+                field=field,
+            )
 
 
 def index_labels(document_labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.types.runs import Scope
-from shared.types.snapshots import Snapshot, SnapshotManifest
+from shared.types.snapshots import Snapshot
 from shared.vectors.port import Filter, Vectors
 
 T = TypeVar("T")
@@ -25,10 +25,18 @@ class Pinned:
     """One snapshot and one caller's access to it, held open until the end of the `async with`."""
 
     def __init__(
-        self, opened: OpenSnapshot, access: Access, *, embedder: Embedder, threads: Threads, snapshots: Snapshots
+        self,
+        opened: OpenSnapshot,
+        access: Access,
+        *,
+        today: SnapshotId | None,
+        embedder: Embedder,
+        threads: Threads,
+        snapshots: Snapshots,
     ) -> None:
         self.access = access
         self._opened = opened
+        self._today = today  # active when it was pinned; one answer for as long as it is held
         self._embedder = embedder
         self._threads = threads
         self._snapshots = snapshots
@@ -37,10 +45,6 @@ class Pinned:
     @property
     def snapshot(self) -> Snapshot:
         return self._opened.snapshot
-
-    @property
-    def manifest(self) -> SnapshotManifest:
-        return self._opened.manifest
 
     async def __aenter__(self) -> Self:
         return self
@@ -58,7 +62,9 @@ class Pinned:
 
     def within(self, doc_ids: frozenset[DocId] | None = None) -> Within:
         """What the caller may see of this snapshot, inside a scope."""
-        return Within(snapshot_id=self.snapshot.snapshot_id, labels=self.access.labels, doc_ids=doc_ids)
+        return Within(
+            snapshot_id=self.snapshot.snapshot_id, labels=self.access.labels, today=self._today, doc_ids=doc_ids
+        )
 
     async def read(self, query: Callable[[CatalogReader], T]) -> T:
         """Run catalog queries off the event loop; give them `within(...)`. Raises: StorageError, CollectionUnavailable."""
@@ -66,6 +72,10 @@ class Pinned:
 
     async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None) -> Found:
         """Hybrid search under the caller's access; `doc_ids` already checked. Raises: CollectionUnavailable, UpstreamError."""
+        if self.access.labels is not None and self._today != self.snapshot.snapshot_id:
+            # the collection knows the labels of its own day only
+            visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
+            doc_ids = frozenset(one.doc_id for one in visible)
         return await hybrid_search(
             query,
             within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
@@ -84,18 +94,6 @@ class Pinned:
             return None
         return await self.read(lambda catalog: resolve(catalog, self.within(), scope))
 
-    async def block(self, block_id: str, *, neighbours: int = NEIGHBOURS) -> BlockView:
-        """A block of this or of any other published snapshot that the caller may see. Raises: NotFound."""
-        return await self.read(
-            lambda catalog: block_view(
-                catalog,
-                block_id,
-                snapshot_id=self.snapshot.snapshot_id,
-                labels=self.access.labels,
-                neighbours=neighbours,
-            )
-        )
-
 
 class Library:
     """One per process; caches open snapshots. Construct it inside or outside of the event loop, use it inside one."""
@@ -110,8 +108,15 @@ class Library:
 
         Raises: NoSnapshot, NotFound, CollectionUnavailable naming the fact that does not hold, StorageError.
         """
-        opened = await self._snapshots.take(snapshot_id)
-        return Pinned(opened, access, embedder=self._embedder, threads=self._threads, snapshots=self._snapshots)
+        opened, today = await self._snapshots.take(snapshot_id)
+        return Pinned(
+            opened,
+            access,
+            today=today,
+            embedder=self._embedder,
+            threads=self._threads,
+            snapshots=self._snapshots,
+        )
 
     async def block(self, block_id: str, access: Access, *, neighbours: int = NEIGHBOURS) -> BlockView:
         """A block of any published snapshot, the active one preferred; needs the catalog only, no collection.

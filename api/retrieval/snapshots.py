@@ -8,16 +8,15 @@ from api.retrieval.verify import check_collection, check_facts, checked_manifest
 from shared.catalog.reading import CatalogReader
 from shared.errors import CollectionUnavailable, NoSnapshot, NotFound
 from shared.ids import SnapshotId
-from shared.types.snapshots import Snapshot, SnapshotManifest
+from shared.types.snapshots import Snapshot
 from shared.vectors.port import Collection, Vectors
 
 
 class OpenSnapshot:
     """A verified snapshot. `pins`: requests that use it now."""
 
-    def __init__(self, snapshot: Snapshot, manifest: SnapshotManifest, collection: Collection) -> None:
+    def __init__(self, snapshot: Snapshot, collection: Collection) -> None:
         self.snapshot = snapshot
-        self.manifest = manifest
         self.collection = collection
         self.pins = 0
 
@@ -34,10 +33,13 @@ class Snapshots:
         self._open: dict[SnapshotId, OpenSnapshot] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def take(self, snapshot_id: SnapshotId | None) -> OpenSnapshot:
-        """Give it back with `release`. Raises: NoSnapshot, NotFound, CollectionUnavailable, StorageError."""
-        self._active = await self._threads.read(lambda catalog: catalog.active())
-        wanted = snapshot_id or self._active
+    async def take(self, snapshot_id: SnapshotId | None) -> tuple[OpenSnapshot, SnapshotId | None]:
+        """The snapshot, to be given back with `release`, and which one is active at this time.
+
+        Raises: NoSnapshot, NotFound, CollectionUnavailable, StorageError.
+        """
+        today = self._active = await self._threads.read(lambda catalog: catalog.active())
+        wanted = snapshot_id or today
         if wanted is None:
             raise NoSnapshot("Nothing has been published yet. Import documents first: `citebound import PATH`.")
         self._waiting[wanted] += 1
@@ -46,8 +48,10 @@ class Snapshots:
             taken.pins += 1  # nothing is awaited after this: a cancelled caller holds no pin
         finally:
             self._waiting[wanted] -= 1
+            if not self._waiting[wanted]:
+                del self._waiting[wanted]
         self._retire_superseded()
-        return taken
+        return taken, today
 
     def release(self, taken: OpenSnapshot) -> None:
         taken.pins -= 1
@@ -103,4 +107,4 @@ def _open_verified(catalog: CatalogReader, vectors: Vectors, snapshot_id: Snapsh
     except BaseException:
         collection.close()
         raise
-    return OpenSnapshot(snapshot, manifest, collection)
+    return OpenSnapshot(snapshot, collection)

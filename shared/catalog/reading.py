@@ -42,10 +42,14 @@ _FLAGS = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 
 class Within(Struct, frozen=True, kw_only=True):
-    """What a query may see: one snapshot, under a caller's labels, inside a scope. None = no restriction."""
+    """What a query may see: one snapshot, under a caller's labels, inside a scope. None = no restriction.
+
+    labels: must do in `snapshot_id` and, for a document that is in `today` as well, there too.
+    """
 
     snapshot_id: SnapshotId
     labels: frozenset[str] | None
+    today: SnapshotId | None = None  # the active snapshot: labels that were tightened since hold for older ones
     doc_ids: frozenset[DocId] | None = None
 
 
@@ -263,15 +267,25 @@ def _visible(within: Within) -> tuple[str, dict[str, Any]]:
     """The condition on snapshot_documents `d` that stands in every query, with its parameters."""
     where, parameters = "d.snapshot_id = :snapshot_id", {"snapshot_id": str(within.snapshot_id)}
     if within.labels is not None:
-        where += (
-            " and (json_array_length(d.access) = 0 or exists (select 1 from json_each(d.access) a"
-            " where a.value in (select value from json_each(:labels))))"
-        )
+        where += f" and {_readable('d')}"
         parameters["labels"] = _array(within.labels)
+        if within.today not in (None, within.snapshot_id):
+            where += (
+                " and not exists (select 1 from snapshot_documents t"
+                f" where t.snapshot_id = :today and t.doc_id = d.doc_id and not {_readable('t')})"
+            )
+            parameters["today"] = str(within.today)
     if within.doc_ids is not None:
         where += " and d.doc_id in (select value from json_each(:doc_ids))"
         parameters["doc_ids"] = _array(within.doc_ids)
     return where, parameters
+
+
+def _readable(member: str) -> str:
+    return (
+        f"(json_array_length({member}.access) = 0 or exists (select 1 from json_each({member}.access) a"
+        " where a.value in (select value from json_each(:labels))))"
+    )
 
 
 def _array(values: Iterable[str | int]) -> str:

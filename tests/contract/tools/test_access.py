@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from api.retrieval.library import Pinned
+from api.tools.registry import Toolbox, ToolResult
 from shared.access import Access
 from shared.errors import NotFound, ScopeNotFound
 from shared.ids import DocId
@@ -82,10 +84,10 @@ def test_a_forbidden_block_has_no_page(world: World) -> None:
 
     for wanted in (block.block_id, "zzzzzzzz.v1#0"):
         with pytest.raises(NotFound) as caught:
-            world.pinned(lambda pinned, wanted=wanted: pinned.block(wanted), access=STAFF)
+            world.run(lambda library, wanted=wanted: library.block(wanted, STAFF))
         assert caught.value.ids == (wanted,)
 
-    assert world.pinned(lambda pinned: pinned.block(block.block_id), access=BOARD).block == block
+    assert world.run(lambda library: library.block(block.block_id, BOARD)).block == block
 
 
 def test_labels_tightened_later_hold_for_old_versions_too(world: World) -> None:
@@ -94,6 +96,36 @@ def test_labels_tightened_later_hold_for_old_versions_too(world: World) -> None:
     world.publish(a_document("纪要.md", "会议纪要，限董事会。", source="会议", access=("board",)), now_ms=NOW_MS + 1)
 
     with pytest.raises(NotFound):
-        world.pinned(lambda pinned: pinned.block(old.block_id), access=STAFF)
+        world.run(lambda library: library.block(old.block_id, STAFF))
 
-    assert world.pinned(lambda pinned: pinned.block(old.block_id), access=BOARD).block == old
+    assert world.run(lambda library: library.block(old.block_id, BOARD)).block == old
+
+
+@pytest.mark.parametrize("tool", ON_A_DOCUMENT)
+def test_labels_tightened_later_hold_on_a_named_older_snapshot(world: World, tool: str) -> None:
+    other = a_document("食堂.md", "海燕食堂的菜单。", source="食堂")
+    first = world.publish(a_document("纪要.md", "海燕项目的纪要。", source="会议"), other)
+    world.publish(a_document("纪要.md", "海燕项目的纪要。", source="会议", access=("board",)), other, now_ms=NOW_MS + 1)
+    arguments = ON_A_DOCUMENT[tool](first.doc_id("纪要.md"))
+
+    async def call(pinned: Pinned) -> ToolResult:
+        return await Toolbox(pinned).call(tool, arguments)
+
+    async def search(pinned: Pinned) -> ToolResult:
+        return await Toolbox(pinned).call("search_blocks", {"query": "海燕项目的纪要"})
+
+    assert world.pinned(call, access=STAFF, snapshot_id=first.snapshot_id).error_code == "scope_not_found"
+    assert world.pinned(call, access=BOARD, snapshot_id=first.snapshot_id).error_code is None
+    seen = world.pinned(search, access=STAFF, snapshot_id=first.snapshot_id).seen
+    assert {one.doc_id for one in seen} == {first.doc_id("食堂.md")}
+
+
+def test_labels_loosened_later_open_no_older_snapshot(world: World) -> None:
+    first = world.publish(a_document("纪要.md", "海燕项目。", source="会议", access=("board",)))
+    world.publish(a_document("纪要.md", "海燕项目。", source="会议"), now_ms=NOW_MS + 1)
+
+    async def documents(pinned: Pinned) -> int:
+        return len(await pinned.read(lambda catalog: catalog.documents(pinned.within())))
+
+    assert world.pinned(documents, access=STAFF, snapshot_id=first.snapshot_id) == 0
+    assert world.pinned(documents, access=STAFF) == 1

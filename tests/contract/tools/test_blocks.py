@@ -12,7 +12,7 @@ def test_a_block_page_shows_the_block_in_its_place(world: World) -> None:
     published = world.publish(LEAVE, EXPENSES)
     blocks = published.blocks(LEAVE.key)
 
-    view = world.pinned(lambda pinned: pinned.block(blocks[2].block_id))
+    view = world.run(lambda library: library.block(blocks[2].block_id, OWNER))
 
     assert (view.block, view.before, view.after) == (blocks[2], tuple(blocks[:2]), tuple(blocks[3:5]))
     assert view.document == published.documents[0]
@@ -24,8 +24,8 @@ def test_neighbours_end_where_the_document_ends(world: World) -> None:
     published = world.publish(LEAVE, EXPENSES)
     blocks = published.blocks(EXPENSES.key)
 
-    first = world.pinned(lambda pinned: pinned.block(blocks[0].block_id, neighbours=1))
-    last = world.pinned(lambda pinned: pinned.block(blocks[2].block_id, neighbours=10))
+    first = world.run(lambda library: library.block(blocks[0].block_id, OWNER, neighbours=1))
+    last = world.run(lambda library: library.block(blocks[2].block_id, OWNER, neighbours=10))
 
     assert (first.before, first.after) == ((), (blocks[1],))
     assert (last.before, last.after) == (tuple(blocks[:2]), ())
@@ -37,18 +37,18 @@ def test_a_block_of_an_older_version_still_opens_and_says_so(world: World) -> No
     second = world.publish(a_document("通知.md", "新内容。", title="新标题"), now_ms=NOW_MS + 1)
     [old], [new] = first.blocks(), second.blocks()
 
-    view = world.pinned(lambda pinned: pinned.block(old.block_id))
+    view = world.run(lambda library: library.block(old.block_id, OWNER))
 
     assert (view.block, view.document.title, view.snapshot_id) == (old, "旧标题", first.snapshot_id)
     assert (view.in_active_snapshot, view.active_version) == (False, 2)
-    assert world.pinned(lambda pinned: pinned.block(new.block_id)).in_active_snapshot
+    assert world.run(lambda library: library.block(new.block_id, OWNER)).in_active_snapshot
 
 
 def test_a_block_of_a_removed_document_still_opens(world: World) -> None:
     first = world.publish(LEAVE, EXPENSES)
     world.publish(EXPENSES, now_ms=NOW_MS + 1)
 
-    view = world.pinned(lambda pinned: pinned.block(first.blocks(LEAVE.key)[0].block_id))
+    view = world.run(lambda library: library.block(first.blocks(LEAVE.key)[0].block_id, OWNER))
 
     assert (view.in_active_snapshot, view.active_version) == (False, None)
 
@@ -58,7 +58,7 @@ def test_a_block_that_is_in_no_published_snapshot_is_unknown(world: World) -> No
 
     for wanted in ("zzzzzzzz.v1#0", "not an id", "", "中文"):
         with pytest.raises(NotFound):
-            world.pinned(lambda pinned, wanted=wanted: pinned.block(wanted))
+            world.run(lambda library, wanted=wanted: library.block(wanted, OWNER))
 
 
 def test_a_block_page_needs_neither_an_active_snapshot_nor_its_collection(world: World) -> None:

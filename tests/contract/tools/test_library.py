@@ -6,12 +6,12 @@ import sqlite3
 import pytest
 
 from api.retrieval.library import Library, Pinned
-from api.tools.registry import Toolbox
+from api.tools.registry import Toolbox, ToolResult
 from shared.access import OWNER
 from shared.errors import CollectionUnavailable, InvalidArgument, NoSnapshot, NotFound, ScopeNotFound, StorageError
 from shared.ids import SnapshotId
 from shared.types.runs import Scope
-from shared.types.snapshots import FailedDocument, Snapshot, SnapshotManifest
+from shared.types.snapshots import FailedDocument, Snapshot
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import Watched, World
 from tests.factories import NOW_MS, a_document
@@ -43,14 +43,13 @@ def test_a_data_folder_without_a_catalog_is_a_storage_error(world: World) -> Non
 def test_a_pinned_snapshot_tells_what_it_lacks(world: World) -> None:
     published = world.publish(LEAVE, failed=[FAILED])
 
-    snapshot, manifest = world.pinned(_facts)
+    snapshot = world.pinned(_facts)
 
     assert (snapshot.snapshot_id, snapshot.state, snapshot.failed_documents) == (
         published.snapshot_id,
         "ready_partial",
         (FAILED,),
     )
-    assert manifest.failed == 1
 
 
 def test_an_older_snapshot_answers_when_it_is_named(world: World) -> None:
@@ -118,19 +117,23 @@ def test_a_collection_that_is_gone_makes_the_snapshot_unavailable(world: World) 
 
 
 @pytest.mark.parametrize("tool", ["list_blocks", "scan_term", "search_blocks"])
-def test_a_block_whose_text_was_changed_never_reaches_the_model(world: World, tool: str) -> None:
+def test_a_block_whose_text_is_changed_under_a_run_never_reaches_the_model(world: World, tool: str) -> None:
     doc_id = world.publish(LEAVE).doc_id(LEAVE.key)
-    damage(world, "update blocks set text = replace(text, '五天', '九天'), folded = replace(folded, '五天', '九天')")
+    change = "update blocks set text = replace(text, '五天', '九天'), folded = replace(folded, '五天', '九天')"
     arguments = {
         "list_blocks": {"doc_id": doc_id},
         "scan_term": {"term": "九天"},
         "search_blocks": {"query": "年假"},
     }
 
-    called = world.call(tool, arguments[tool])
+    async def call(pinned: Pinned) -> ToolResult:
+        await asyncio.to_thread(damage, world, change)
+        return await Toolbox(pinned).call(tool, arguments[tool])
 
-    assert called.error["code"] == "collection_unavailable"
-    assert "九天" not in called.result.payload.decode()
+    called = world.pinned(call)
+
+    assert called.error_code == "collection_unavailable"
+    assert "九天" not in called.payload.decode()
 
 
 @promise("P1")
@@ -229,5 +232,5 @@ def test_an_empty_list_in_a_scope_is_an_error_and_not_everything(world: World, s
         world.pinned(lambda pinned: pinned.resolve_scope(scope))
 
 
-async def _facts(pinned: Pinned) -> tuple[Snapshot, SnapshotManifest]:
-    return pinned.snapshot, pinned.manifest
+async def _facts(pinned: Pinned) -> Snapshot:
+    return pinned.snapshot
