@@ -1,7 +1,5 @@
-"""Collections in a dict: exact, small, for tests. The arithmetic is the engine's: cosine, and BM25's TF part times its IDF."""
+"""Collections in a dict: exact, small, for tests. The arithmetic is the engines': cosine, and BM25 in fixed point."""
 
-import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -9,24 +7,27 @@ import numpy as np
 from shared.access import EVERYONE
 from shared.errors import CollectionUnavailable, Conflict
 from shared.ids import BlockId
-from shared.vectors.port import Dense, Filter, Hit, Point, Sparse
+from shared.vectors.keywords import Tally, stored
+from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
 from shared.vectors.ranking import by_rank
 
 
 class MemoryVectors:
     """`Vectors` that live as long as the object."""
 
-    index = "memory exact float32 cosine idf"
+    index = "memory exact float32 cosine fixed-point idf"
 
     def __init__(self) -> None:
         self._sealed: dict[str, tuple[Point, ...]] = {}
         self._building: set[str] = set()
 
-    def build(self, name: str, *, dimensions: int) -> "MemoryBuilder":
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> "MemoryBuilder":
         if name in self._sealed or name in self._building:
             raise Conflict(f"collection {name} is sealed or being written", ids=[name])
+        if base is not None and base.name not in self._sealed:
+            raise CollectionUnavailable(f"collection {base.name} is not there", ids=[base.name])
         self._building.add(name)
-        return MemoryBuilder(name, sealed=self._sealed, building=self._building)
+        return MemoryBuilder(name, sealed=self._sealed, building=self._building, based_on=base and base.name)
 
     def open(self, name: str, *, files: dict[str, str]) -> "MemoryCollection":
         if name not in self._sealed:
@@ -43,15 +44,23 @@ class MemoryVectors:
 
 
 class MemoryBuilder:
-    def __init__(self, name: str, *, sealed: dict[str, tuple[Point, ...]], building: set[str]) -> None:
+    def __init__(
+        self, name: str, *, sealed: dict[str, tuple[Point, ...]], building: set[str], based_on: str | None
+    ) -> None:
+        self.based_on = based_on
         self._name = name
         self._sealed = sealed
         self._building = building
-        self._points: dict[BlockId, Point] = {}
+        begin = () if based_on is None else sealed[based_on]
+        self._points = {point.block_id: point for point in begin}
 
     def add(self, points: Sequence[Point]) -> None:
         for point in points:
             self._points.setdefault(point.block_id, point)
+
+    def remove(self, block_ids: Sequence[BlockId]) -> None:
+        for block_id in block_ids:
+            self._points.pop(block_id, None)
 
     def block_ids(self) -> Iterable[BlockId]:
         return tuple(self._points)
@@ -69,22 +78,22 @@ class MemoryCollection:
     def __init__(self, points: tuple[Point, ...]) -> None:
         self._points = points
         self._dense = [_unit(point.dense) for point in points]
-        self._sparse = [dict(zip(point.sparse.indices, point.sparse.values, strict=True)) for point in points]
-        self._frequency = Counter(term for weights in self._sparse for term in weights)
-        self._with_terms = sum(
-            bool(weights) for weights in self._sparse
-        )  # the engine's N leaves out points without a term
+        self._sparse = [
+            dict(zip(weights.indices, weights.values, strict=True))
+            for weights in (stored(point.sparse) for point in points)
+        ]
+        tally = Tally()
+        for point in points:
+            tally.add(point.sparse)
+        self._frequencies = tally.frequencies()
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
         unit = _unit(query)
         return self._best({at: float(np.dot(vector, unit)) for at, vector in enumerate(self._dense)}, within, limit)
 
     def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
-        asked = {
-            term: weight * self._idf(term)
-            for term, weight in zip(query.indices, query.values, strict=True)
-            if term in self._frequency
-        }
+        weighed = self._frequencies.weighed(query)
+        asked = dict(zip(weighed.indices, weighed.values, strict=True))
         scores = {
             at: float(sum(weight * weights[term] for term, weight in asked.items() if term in weights))
             for at, weights in enumerate(self._sparse)
@@ -108,10 +117,6 @@ class MemoryCollection:
 
     def close(self) -> None:
         pass
-
-    def _idf(self, term: int) -> float:
-        having = self._frequency[term]
-        return math.log(1 + (self._with_terms - having + 0.5) / (having + 0.5))
 
     def _best(self, scores: dict[int, float], within: Filter, limit: int) -> list[Hit]:
         hits = [

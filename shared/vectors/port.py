@@ -16,7 +16,7 @@ Dense = npt.NDArray[np.float32]
 
 
 class Sparse(Struct, frozen=True, kw_only=True):
-    """Term ids (unsigned 32 bit, ascending, unique) and weights; the engine multiplies by IDF."""
+    """Term ids (unsigned 32 bit, ascending, unique) and weights > 0; the collection multiplies by IDF."""
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -29,6 +29,13 @@ class Point(Struct, frozen=True, kw_only=True):
     access: tuple[str, ...]  # shared.access.index_labels
     dense: Dense  # shape (dimensions,)
     sparse: Sparse
+
+
+class Base(Struct, frozen=True, kw_only=True):
+    """A sealed collection to begin with."""
+
+    name: str
+    files: dict[str, str]  # as seal() returned them
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -63,11 +70,18 @@ class Collection(Protocol):
 class Builder(Protocol):
     """A collection under construction, invisible to readers until sealed. One writer."""
 
+    @property
+    def based_on(self) -> str | None: ...  # the collection whose points it began with; None = it began empty
+
     def add(self, points: Sequence[Point]) -> None:
-        """Idempotent by block_id."""
+        """A block that is there already is left alone."""
         ...
 
-    def block_ids(self) -> Iterable[BlockId]: ...
+    def remove(self, block_ids: Sequence[BlockId]) -> None:
+        """Nothing happens to one that isn't there. Sealed, it makes no difference that it ever was."""
+        ...
+
+    def block_ids(self) -> Iterable[BlockId]: ...  # every point once, any order
     def seal(self) -> dict[str, str]:
         """Optimise, flush, fsync and make readable under its name. Returns relative path -> sha256 of files that never change again ({} for a server)."""
         ...
@@ -81,8 +95,12 @@ class Vectors(Protocol):
     @property
     def index(self) -> str: ...  # adapter and parameters, for the manifest
 
-    def build(self, name: str, *, dimensions: int) -> Builder:
-        """Start (or start afresh) a collection. Raises: Conflict if a sealed one has that name."""
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
+        """Start (or start afresh) a collection, with the points of `base` where the adapter can (see Builder.based_on), else empty.
+
+        Hits, scores and their order depend on the points that are there when it is sealed, and on nothing before that.
+        Raises: Conflict if a sealed one has that name; CollectionUnavailable if `base` isn't what it was when it was sealed.
+        """
         ...
 
     def open(self, name: str, *, files: dict[str, str]) -> Collection:

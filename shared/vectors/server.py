@@ -2,11 +2,12 @@
 
 citebound.NAME.SUFFIX   a collection, sealed or not; SUFFIX is new for every build
 citebound.NAME          an alias, made when the collection is sealed: what has no alias is invisible
+citebound.NAME.SUFFIX.f how often each keyword occurs (keywords.py), written when it is sealed
 
-One shard per collection, because a server keeps IDF per shard. No graph and exact search, so that hits equal the embedded engine's.
-IDF is that of the whole collection, also under a filter.
+No graph and exact search, so that hits equal the embedded engine's. Every collection is built from nothing, whatever its base.
 """
 
+import base64
 import re
 import secrets
 import time
@@ -24,14 +25,17 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from shared.access import EVERYONE
 from shared.errors import CollectionUnavailable, Conflict, UpstreamError
 from shared.ids import BlockId
+from shared.vectors.keywords import Frequencies, Tally, decode, stored
 from shared.vectors.point_ids import pack, unpack
-from shared.vectors.port import Dense, Filter, Hit, Point, Sparse
+from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
 from shared.vectors.ranking import Found, top
 
 _PREFIX = "citebound."
 _BATCH = 256  # points per upsert: some 2 MB of JSON at 384 dimensions
 _PAGE = 5_000
+_PIECE = 1_000_000  # characters of the frequencies in one point
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_NO_VECTORS = {"none": models.SparseVectorParams()}  # a collection needs some kind
 _GREEN_WITHIN_S = 1_800.0
 _ASK_AGAIN_S = 0.25
 
@@ -45,9 +49,9 @@ class ServerVectors:
 
     @property
     def index(self) -> str:
-        return f"qdrant-client {version('qdrant-client')} exact float32 cosine idf"
+        return f"qdrant-client {version('qdrant-client')} exact float32 cosine fixed-point idf"
 
-    def build(self, name: str, *, dimensions: int) -> "ServerBuilder":
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> "ServerBuilder":
         """Throws away what an earlier build of that name left; a builder still at work on it gets UpstreamError at its next step.
 
         Raises: Conflict, UpstreamError.
@@ -61,7 +65,7 @@ class ServerVectors:
             self._client.create_collection(
                 collection,
                 vectors_config={"dense": models.VectorParams(size=dimensions, distance=models.Distance.COSINE)},
-                sparse_vectors_config={"sparse": models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                sparse_vectors_config={"sparse": models.SparseVectorParams()},
                 hnsw_config=models.HnswConfigDiff(m=0),
                 shard_number=1,
             )
@@ -75,7 +79,7 @@ class ServerVectors:
             collection = self._aliases().get(_alias(name))
         if collection is None:
             raise CollectionUnavailable(f"collection {name} is not on the vector server; import again", ids=[name])
-        return ServerCollection(self._client, collection)
+        return ServerCollection(self._client, collection, _frequencies(self._client, collection))
 
     def names(self) -> list[str]:
         """Every sealed collection on the server, also those of another Citebound that shares it."""
@@ -101,15 +105,17 @@ class ServerVectors:
 
 
 class ServerBuilder:
+    based_on = None
+
     def __init__(self, client: QdrantClient, name: str, collection: str, *, sleep: Callable[[float], None]) -> None:
         self._client = client
         self._name = name
         self._collection = collection
         self._sleep = sleep
         self._added: dict[BlockId, None] = {}
+        self._tally = Tally()
 
     def add(self, points: Sequence[Point]) -> None:
-        """A block that is there already is left alone: replacing it would leave a dead point that IDF still counts."""
         new: dict[BlockId, Point] = {}
         for point in points:
             if point.block_id not in self._added:
@@ -119,7 +125,21 @@ class ServerBuilder:
             batch = fresh[at : at + _BATCH]
             with _server():
                 self._client.upsert(self._collection, [_encode(point) for point in batch], wait=True)
-            self._added.update(dict.fromkeys(point.block_id for point in batch))
+            for point in batch:
+                self._added[point.block_id] = None
+                self._tally.add(point.sparse)
+
+    def remove(self, block_ids: Sequence[BlockId]) -> None:
+        leaving: list[models.ExtendedPointId] = [str(pack(block_id)) for block_id in block_ids]
+        for at in range(0, len(leaving), _BATCH):
+            batch = leaving[at : at + _BATCH]
+            with _server():
+                records = self._client.retrieve(self._collection, batch, with_payload=False, with_vectors=["sparse"])
+                self._client.delete(self._collection, models.PointIdsList(points=batch), wait=True)
+            for record in records:
+                vectors = cast(dict[str, models.SparseVector], record.vector)
+                self._tally.remove(vectors["sparse"].indices if "sparse" in vectors else ())
+                del self._added[_unpacked(record.id)]
 
     def block_ids(self) -> Iterable[BlockId]:
         return tuple(self._added)
@@ -127,6 +147,7 @@ class ServerBuilder:
     def seal(self) -> dict[str, str]:
         """Raises: Conflict when another builder sealed that name first, UpstreamError."""
         with _server():
+            self._write_frequencies()
             self._wait_until_green()
             alias = _alias(self._name)
             if any(found.alias_name == alias for found in self._client.get_aliases().aliases):
@@ -139,6 +160,14 @@ class ServerBuilder:
         with _server():
             self._client.delete_collection(self._collection)
 
+    def _write_frequencies(self) -> None:
+        place = _frequencies_of(self._collection)
+        text = base64.b64encode(self._tally.frequencies().encode()).decode()
+        self._client.create_collection(place, vectors_config={}, sparse_vectors_config=_NO_VECTORS)
+        for number, at in enumerate(range(0, len(text), _PIECE)):
+            piece = models.PointStruct(id=number, vector={}, payload={"piece": text[at : at + _PIECE]})
+            self._client.upsert(place, [piece], wait=True)
+
     def _wait_until_green(self) -> None:
         for _ in range(int(_GREEN_WITHIN_S / _ASK_AGAIN_S)):
             if self._client.get_collection(self._collection).status == models.CollectionStatus.GREEN:
@@ -150,16 +179,18 @@ class ServerBuilder:
 
 
 class ServerCollection:
-    def __init__(self, client: QdrantClient, collection: str) -> None:
+    def __init__(self, client: QdrantClient, collection: str, frequencies: Frequencies) -> None:
         self._client = client
         self._collection = collection
+        self._frequencies = frequencies
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
         return self._search(query.tolist(), "dense", within, limit)
 
     def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
-        vector = models.SparseVector(indices=list(query.indices), values=list(query.values))
-        return self._search(vector, "sparse", within, limit) if query.indices else []
+        weighed = self._frequencies.weighed(query)
+        vector = models.SparseVector(indices=list(weighed.indices), values=list(weighed.values))
+        return self._search(vector, "sparse", within, limit) if weighed.indices else []
 
     def count(self) -> int:
         with _server(self._collection):
@@ -218,12 +249,26 @@ def _alias(name: str) -> str:
     return f"{_PREFIX}{name}"
 
 
+def _frequencies_of(collection: str) -> str:
+    return f"{collection}.f"
+
+
+def _frequencies(client: QdrantClient, collection: str) -> Frequencies:
+    pieces: dict[int, str] = {}
+    with _server(collection):
+        for number in range(client.count(_frequencies_of(collection), exact=True).count):
+            (record,) = client.retrieve(_frequencies_of(collection), [number])
+            pieces[number] = (record.payload or {})["piece"]
+    return decode(base64.b64decode("".join(pieces[number] for number in sorted(pieces))))
+
+
 def _unpacked(packed: object) -> BlockId:
     return unpack(uuid.UUID(str(packed)))[0]
 
 
 def _encode(point: Point) -> models.PointStruct:
-    sparse = models.SparseVector(indices=list(point.sparse.indices), values=list(point.sparse.values))
+    weights = stored(point.sparse)
+    sparse = models.SparseVector(indices=list(weights.indices), values=list(weights.values))
     payload = {"doc_id": point.doc_id, "access": list(point.access)}  # what filters look at
     return models.PointStruct(
         id=str(pack(point.block_id)), vector={"dense": point.dense.tolist(), "sparse": sparse}, payload=payload

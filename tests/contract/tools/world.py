@@ -21,7 +21,7 @@ from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
-from shared.vectors.port import Builder, Collection, Vectors
+from shared.vectors.port import Base, Builder, Collection, Vectors
 from tests.factories import ADocument, Published, publish
 
 T = TypeVar("T")
@@ -148,8 +148,8 @@ class Watched:
         self.opened.append(name)
         return _WatchedCollection(self._inner.open(name, files=files), name, self)
 
-    def build(self, name: str, *, dimensions: int) -> Builder:
-        return self._inner.build(name, dimensions=dimensions)
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
+        return self._inner.build(name, dimensions=dimensions, base=base)
 
     def names(self) -> list[str]:
         return self._inner.names()

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from shared.errors import CollectionUnavailable, Conflict, StorageError
-from shared.ids import BlockId, DocId
+from shared.ids import BlockId, DocId, block_id
 from shared.settings import QdrantSettings
 from shared.vectors.edge import EdgeVectors
 from shared.vectors.memory import MemoryVectors
 from shared.vectors.open import open_vectors
-from shared.vectors.port import Filter, Hit
+from shared.vectors.port import Base, Filter, Hit, Point, Sparse
 from tests.contract.vectors.points import EVERYTHING, a_point, sealed, sparse, vector
 
 POINTS = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0)) for index in range(20)]
@@ -186,3 +187,72 @@ def test_a_block_without_terms_does_not_make_the_terms_of_others_rarer(edge_fold
     [double] = sealed(MemoryVectors(), library).sparse(sparse(t1=1.0), within=EVERYTHING, limit=5)
     assert with_it == without
     assert double.score == pytest.approx(with_it.score, abs=2e-6)
+
+
+def disk_bytes(folder: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+def test_a_collection_made_of_another_one_takes_no_more_room_and_shares_no_file(edge_folder: Path) -> None:
+    files = build(edge_folder)
+    builder = EdgeVectors(edge_folder).build("snap_2", dimensions=3, base=Base(name="snap_1", files=files))
+    builder.remove([POINTS[0].block_id])
+    builder.seal()
+    old, new = edge_folder / "snap_1", edge_folder / "snap_2"
+    assert disk_bytes(new) < 2 * disk_bytes(old) + 2**20
+    assert {path.stat().st_nlink for path in new.rglob("*") if path.is_file()} == {1}
+    assert EdgeVectors(edge_folder).open("snap_1", files=files).count() == 20
+
+
+@pytest.mark.parametrize("how", ["changed", "missing"])
+def test_damage_in_the_base_is_named_and_does_not_spread(edge_folder: Path, how: str) -> None:
+    files = build(edge_folder)
+    name = max(files, key=lambda name: (edge_folder / "snap_1" / name).stat().st_size)
+    path = edge_folder / "snap_1" / name
+    if how == "missing":
+        path.unlink()
+    else:
+        with path.open("r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"x")
+    vectors = EdgeVectors(edge_folder)
+    with pytest.raises(CollectionUnavailable) as caught:
+        vectors.build("snap_2", dimensions=3, base=Base(name="snap_1", files=files))
+    assert caught.value.ids == ("snap_1", name)
+    assert vectors.open("snap_2", files=build(edge_folder, "snap_2")).count() == 20
+
+
+def test_a_big_collection_is_the_same_however_much_of_it_was_replaced(edge_folder: Path) -> None:
+    """Past ten megabytes and past a fifth of dead points the engine rebuilds its segments when sealed; below it leaves the dead in place."""
+    random = np.random.default_rng(11)
+    vectors = EdgeVectors(edge_folder)
+
+    def drawn(number: int, version: int) -> Point:
+        dense = random.normal(size=768).astype(np.float32)
+        ids = np.unique(random.zipf(1.3, size=30) % 5_000)
+        terms = Sparse(indices=tuple(ids.tolist()), values=tuple(random.uniform(0.2, 2.2, len(ids)).tolist()))
+        point = a_point(f"doc{number // 10:05d}", number % 10, dense=dense, terms=terms)
+        return replace(point, block_id=block_id(point.doc_id, version, point.index))
+
+    points = [drawn(number, 1) for number in range(4_000)]
+    builder = vectors.build("snap_1", dimensions=768)
+    builder.add(points)
+    base = Base(name="snap_1", files=builder.seal())
+    for generation, share in enumerate((10, 1_500), start=2):
+        name = f"snap_{generation}"
+        builder = vectors.build(name, dimensions=768, base=base)
+        builder.remove([point.block_id for point in points[:share]])
+        points[:share] = [drawn(number, generation) for number in range(share)]
+        builder.add(points[:share])
+        base = Base(name=name, files=builder.seal())
+        fresh_builder = vectors.build(f"fresh_{generation}", dimensions=768)
+        fresh_builder.add(points)
+        fresh = vectors.open(f"fresh_{generation}", files=fresh_builder.seal())
+        delta = vectors.open(name, files=base.files)
+        assert delta.count() == fresh.count() == 4_000
+        for at in range(0, 4_000, 400):
+            question, near = points[at].sparse, points[at].dense
+            assert delta.sparse(question, within=EVERYTHING, limit=100) == fresh.sparse(
+                question, within=EVERYTHING, limit=100
+            )
+            assert delta.dense(near, within=EVERYTHING, limit=100) == fresh.dense(near, within=EVERYTHING, limit=100)

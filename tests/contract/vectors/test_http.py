@@ -12,6 +12,7 @@ from qdrant_client import QdrantClient, models
 
 from shared.errors import CollectionUnavailable, UpstreamError
 from shared.settings import QdrantSettings
+from shared.vectors.keywords import NONE
 from shared.vectors.open import open_vectors
 from shared.vectors.server import ServerCollection, ServerVectors
 from tests.contract.vectors.points import EVERYTHING, vector
@@ -71,7 +72,7 @@ def test_no_server_at_all_is_an_upstream_error(tmp_path: Path) -> None:
 def test_a_collection_that_vanished_from_the_server_is_unavailable() -> None:
     with answering(404) as url:
         client = QdrantClient(url=url, check_compatibility=False)
-        collection = ServerCollection(client, "citebound.snap_1.0a1b2c3d")
+        collection = ServerCollection(client, "citebound.snap_1.0a1b2c3d", NONE)
         for attempt in (
             collection.count,
             lambda: list(collection.block_ids()),

@@ -22,7 +22,7 @@ from shared.settings import WorkerSettings
 from shared.types.imports import Import, ImportRequest
 from shared.types.snapshots import Snapshot
 from shared.vectors.memory import MemoryVectors
-from shared.vectors.port import Builder, Point, Vectors
+from shared.vectors.port import Base, Builder, Point, Vectors
 from worker.advance import Parts, advance
 from worker.parsers import Element, Parsed
 from worker.stages.index import BuildJob, BuildResult, build
@@ -66,12 +66,13 @@ class LosingVectors:
         self._build = engine.build
         self._lost = lost
 
-    def build(self, name: str, *, dimensions: int) -> Builder:
-        return _LosingBuilder(self._build(name, dimensions=dimensions), self._lost)
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
+        return _LosingBuilder(self._build(name, dimensions=dimensions, base=base), self._lost)
 
 
 class _LosingBuilder:
     def __init__(self, builder: Builder, lost: set[BlockId]) -> None:
+        self.based_on, self.remove = builder.based_on, builder.remove
         self.block_ids, self.seal, self.abandon = builder.block_ids, builder.seal, builder.abandon
         self._add = builder.add
         self._lost = lost

@@ -1,0 +1,79 @@
+"""The embedded engine's own objects: how its shards are made and loaded, how points and filters are put to it, what its errors mean."""
+
+import uuid
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import qdrant_edge as qe
+
+from shared.access import EVERYONE
+from shared.errors import StorageError, UpstreamError
+from shared.ids import BlockId
+from shared.vectors.keywords import stored
+from shared.vectors.point_ids import pack, unpack
+from shared.vectors.port import Filter, Point
+
+_PAGE = 10_000  # points per scroll
+
+
+def create(folder: Path, dimensions: int) -> qe.EdgeShard:
+    with engine():
+        shard = qe.EdgeShard.create(str(folder), _config(dimensions))
+        for field in ("doc_id", "access"):
+            shard.update(qe.UpdateOperation.create_field_index(field, qe.PayloadSchemaType.Keyword))
+        return shard
+
+
+def load(folder: Path, dimensions: int) -> qe.EdgeShard:
+    with engine():
+        return qe.EdgeShard.load(str(folder), _config(dimensions))
+
+
+def encode(point: Point) -> qe.Point:
+    weights = stored(point.sparse)
+    sparse = qe.SparseVector(list(weights.indices), list(weights.values))
+    payload = {"doc_id": point.doc_id, "access": list(point.access)}  # what filters look at
+    return qe.Point(pack(point.block_id), {"dense": point.dense.tolist(), "sparse": sparse}, payload)
+
+
+def conditions(within: Filter) -> qe.Filter | None:
+    must: list[qe.ConditionType] = []
+    if within.doc_ids is not None:
+        must.append(qe.FieldCondition("doc_id", match=qe.MatchAny(list(within.doc_ids))))
+    if within.access is not None:
+        must.append(qe.FieldCondition("access", match=qe.MatchAny(sorted({*within.access, EVERYONE}))))
+    return qe.Filter(must=must) if must else None
+
+
+def block_ids_in(shard: qe.EdgeShard) -> Iterator[BlockId]:
+    offset: qe.PointId | None = None
+    while True:
+        with engine():
+            records, offset = shard.scroll(qe.ScrollRequest(offset=offset, limit=_PAGE, with_payload=False))
+        yield from (unpack(cast(uuid.UUID, record.id))[0] for record in records)
+        if offset is None:
+            return
+
+
+@contextmanager
+def engine() -> Generator[None]:
+    """Translate the engine's bare exceptions, once, where they enter the program."""
+    try:
+        yield
+    except Exception as error:  # the engine has no exceptions of its own
+        if "No space left" in str(error):
+            raise StorageError(f"the disk is full: {error}") from error
+        raise UpstreamError("upstream_unavailable", f"embedded vector engine: {error}") from error
+
+
+def _config(dimensions: int) -> qe.EdgeConfig:
+    no_graph = qe.HnswIndexConfig(m=0, ef_construct=100, full_scan_threshold=10_000)
+    return qe.EdgeConfig(
+        vectors={"dense": qe.EdgeVectorParams(size=dimensions, distance=qe.Distance.Cosine, hnsw_config=no_graph)},
+        sparse_vectors={"sparse": qe.EdgeSparseVectorParams()},
+        hnsw_config=no_graph,
+        wal_enabled=False,  # nothing is published before flush, close and rename; with it a second reader is refused
+        max_search_threads=1,
+    )
