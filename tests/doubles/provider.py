@@ -5,12 +5,14 @@ For other processes:         python -m tests.doubles.provider [--port N] [--plan
                              GET /control/state -> State; POST /control/plan <- Plan (JSON), replaces script and rules
 
 What answers a request: the first matching rule, else the next scripted reply of its route, else `answer` (in-process), else the default:
-chat says DEFAULT_TEXT; embeddings are `shared.embeddings.fake.word_vectors`, so that texts with common words are near.
+chat says DEFAULT_TEXT; embeddings are `shared.embeddings.fake.word_vectors`, so that texts with common words are near,
+or, with `Plan.quick_vectors`, arbitrary ones that cost next to nothing.
 In a scripted text {{block_id}} stands for the first block id in the last message that has one.
 """
 
 import argparse
 import base64
+import hashlib
 import json
 import re
 import socket
@@ -18,13 +20,15 @@ import struct
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 
 from shared.embeddings.fake import word_vectors
@@ -108,6 +112,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     chat: tuple[Reply, ...] = ()
     embeddings: tuple[Reply, ...] = ()
     rules: tuple[Rule, ...] = ()
+    quick_vectors: bool = False  # by the text's hash: they mean nothing and take next to no time
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -130,6 +135,7 @@ class Provider:
         self.requests: list[Request] = []
         self.embedded: Counter[str] = Counter()
         self.gone = 0  # clients that left before their answer was complete
+        self.quick_vectors = False
         self.answer: Callable[[Request], Reply | str] | None = None
         self.closing = threading.Event()
         self.changed = threading.Condition()
@@ -156,6 +162,7 @@ class Provider:
         with self.changed:
             self._scripts = {"chat": deque(plan.chat), "embeddings": deque(plan.embeddings)}
             self._rules = list(plan.rules)
+            self.quick_vectors = plan.quick_vectors
             self._matched.clear()
             self._used.clear()
 
@@ -370,7 +377,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = request.body
         texts: list[str] = [body["input"]] if isinstance(body["input"], str) else body["input"]
         dimensions = int(body.get("dimensions") or DEFAULT_DIMENSIONS) + (1 if wrong == "dimensions" else 0)
-        vectors = word_vectors(texts, dimensions)
+        provider = self.server.provider
+        vectors = (hash_vectors if provider.quick_vectors else word_vectors)(texts, dimensions)
         if wrong == "nan":
             vectors[-1, 0] = float("nan")
         if wrong == "zero":
@@ -396,9 +404,8 @@ class _Handler(BaseHTTPRequestHandler):
         answer: dict[str, Any] = {"object": "list", "data": data, "model": body["model"]}
         if wrong != "no_usage":
             answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
-        provider = self.server.provider
         provider.record(lambda: provider.embedded.update(texts))
-        self._send(200, json.dumps(answer).encode())
+        self._send(200, msgspec.json.encode(answer) if provider.quick_vectors else json.dumps(answer).encode())
 
     def _hang(self, hang: Hang) -> None:
         if hang.headers_first or hang.comments:
@@ -471,6 +478,15 @@ def _with_block_id(text: str, body: Any) -> str:
     contents: Iterable[str] = (str(message.get("content")) for message in reversed(body["messages"]))
     found = next((match.group() for content in contents if (match := re.search(BLOCK_ID_PATTERN, content))), "")
     return text.replace("{{block_id}}", found)
+
+
+def hash_vectors(texts: Sequence[str], dimensions: int) -> npt.NDArray[np.float32]:
+    """Unit rows that depend on nothing but their text."""
+    seeds = (
+        int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "little") for text in texts
+    )
+    rows = np.stack([np.random.default_rng(seed).standard_normal(dimensions, dtype=np.float32) for seed in seeds])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def main() -> None:
