@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 from sqlite_utils import Database
 
+from shared.access import check_labels
 from shared.catalog.db import writing
 from shared.catalog.rows import Row, one, rows
 from shared.errors import Conflict, InvalidArgument, NotFound
@@ -40,6 +41,7 @@ def create_import(db: Database, request: ImportRequest, *, now_ms: int) -> Impor
     """Accept an import; a worker finds it even if nobody wakes one. Raises: InvalidArgument."""
     if request.mode != "reindex" and not (request.uploads or request.paths):
         raise InvalidArgument("An import needs at least one file, folder or upload.", field="paths")
+    check_labels(request.source.access or (), field="source.access")
     import_id = new_import_id(now_ms)
     with writing(db) as connection:
         connection.execute(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 from sqlite_utils import Database
 
 from shared.catalog.db import writing
@@ -12,14 +13,14 @@ from shared.types.documents import Source, SourceKind
 from shared.types.imports import SourceSpec
 
 _SEEN = ", ".join(Source.__struct_fields__)
-_DEFAULTS = SourceSpec()
+_SAYABLE = ("aliases", "trust", "access", "lang_hint", "tags")
 
 
 def ensure_source(db: Database, spec: SourceSpec, *, kind: SourceKind, root: str, label: str, now_ms: int) -> Source:
     """The source at `root`, made if it is new, changed in what `spec` says.
 
     label: of a new source when `spec` names none. A label is unique among sources whatever its case: a taken one gets a number.
-    What `spec` leaves at its default stays as it is: an import that forgets the access labels opens nothing up.
+    What `spec` leaves out stays as it is: an import that forgets the access labels opens nothing up, one that says there are none does.
     """
     found_id = source_id(kind, root)
     with writing(db) as connection:
@@ -30,7 +31,7 @@ def ensure_source(db: Database, spec: SourceSpec, *, kind: SourceKind, root: str
             kind=kind,
             root=root,
             label=wanted if known and known.label == wanted else _free_label(db, wanted, found_id),
-            **_said(spec, known),
+            **(_kept(known) | _said(spec)),
         )
         if source != known:
             connection.execute(
@@ -56,11 +57,12 @@ def list_sources(db: Database) -> list[Source]:
     return [_source(row) for row in rows(db, f"select {_SEEN} from sources order by label")]
 
 
-def _said(spec: SourceSpec, known: Source | None) -> dict[str, Any]:
-    """The label fields: from `spec` where it says something, else as they are."""
-    before = known or _DEFAULTS
-    names = ("aliases", "trust", "access", "lang_hint", "tags")
-    return {name: getattr(spec if getattr(spec, name) != getattr(_DEFAULTS, name) else before, name) for name in names}
+def _kept(known: Source | None) -> dict[str, Any]:
+    return {} if known is None else {name: getattr(known, name) for name in _SAYABLE}
+
+
+def _said(spec: SourceSpec) -> dict[str, Any]:
+    return {name: value for name in _SAYABLE if (value := getattr(spec, name)) is not UNSET}
 
 
 def _free_label(db: Database, wanted: str, owner: SourceId) -> str:

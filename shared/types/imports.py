@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from shared.ids import DocId, ImportId, SnapshotId, SourceId
 from shared.types.documents import Trust
@@ -22,14 +22,14 @@ class Upload(Struct, frozen=True, kw_only=True):
 
 
 class SourceSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the importer may say about the source of its documents; absent = keep or default."""
+    """What the importer may say about the source of its documents; absent = keep or default, an empty list = none."""
 
     label: str | None = None
-    aliases: tuple[str, ...] = ()
-    trust: Trust = "user_upload"
-    access: tuple[str, ...] = ()
-    lang_hint: str | None = None
-    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] | UnsetType = UNSET
+    trust: Trust | UnsetType = UNSET
+    access: tuple[str, ...] | UnsetType = UNSET
+    lang_hint: str | UnsetType | None = UNSET  # None = no hint
+    tags: tuple[str, ...] | UnsetType = UNSET
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
