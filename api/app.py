@@ -16,6 +16,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from api.agent.run import run_agent
 from api.agent.run import warm_up as warm_up_agent
 from api.desk import RunDesk
+from api.links import BlockLinks, read_secret
 from api.openai_compat.errors import respond as respond_like_openai
 from api.openai_compat.routes import openai
 from api.openai_compat.shapes import ErrorBody
@@ -25,7 +26,7 @@ from api.retrieval.library import Library
 from api.routes.access import AnyRequest
 from api.routes.blocks import blocks
 from api.routes.documents import documents
-from api.routes.edge import Edge, check_binding
+from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
 from api.routes.imports import imports
 from api.routes.problems import headers_of, respond, to_problem
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> Litestar:
     migrate(db)
     db.conn.close()
     bundle = load_bundle(PROMPTS, BUNDLE)
+    links = BlockLinks(None if settings.api.api_key is None else read_secret(layout.links_key))
     bell = _bell(settings)
     telemetry = Telemetry(
         database=layout.traces,
@@ -88,6 +90,7 @@ def create_app(settings: Settings) -> Litestar:
         library=library,
         desk=RunDesk(library=library, chat=chat, bundle=bundle, telemetry=telemetry, run_agent=run_agent),
         telemetry=telemetry,
+        links=links,
         bell=bell,
         warmth=warming,
         chat_model=None if chat is None else chat.model,
@@ -119,7 +122,8 @@ def build_app(
     return Litestar(
         route_handlers=[healthz, readyz, runs, imports, snapshots, documents, blocks, tools, openai],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
-        middleware=[Edge(parts.settings.api)],
+        middleware=[Edge(parts.settings.api, parts.links)],
+        before_send=[add_caution],
         exception_handlers={Exception: _answer_error},
         lifespan=[life],
         request_max_body_size=parts.settings.api.max_body_bytes,

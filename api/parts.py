@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from api.desk import RunDesk
+from api.links import BlockLinks
 from api.retrieval.library import Library
 from shared.blobs import Blobs
 from shared.catalog.db import Database, open_database
@@ -61,6 +62,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     library: Library
     desk: RunDesk
     telemetry: Telemetry
+    links: BlockLinks
     bell: WorkerBell
     warmth: Warmth
     chat_model: str | None  # None = the extractive answerer

@@ -40,6 +40,11 @@ class Layout(Struct, frozen=True):
         return self.root / "sweeps"
 
     @property
+    def links_key(self) -> Path:
+        """Secret that signs links to blocks."""
+        return self.root / "links.key"
+
+    @property
     def broker(self) -> Path:
         return self.root / "valkey"
 

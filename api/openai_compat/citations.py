@@ -3,26 +3,27 @@
 import re
 from collections.abc import Callable
 
+from api.links import BlockLinks
 from api.openai_compat.shapes import Annotation, Cited, Extra, UrlCitation
 from shared.text.lang import detect_lang
 from shared.types.documents import ROOT_PATH
 from shared.types.runs import Answer, Citation
 
-BlockUrl = Callable[[str], str]  # block_id -> absolute address of its page
+BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
 
 _MARK = re.compile(r"\[(\d+)\]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
 
 
-def block_url(origin: str) -> BlockUrl:
+def block_url(origin: str, links: BlockLinks) -> BlockUrl:
     """`origin`: scheme://host:port of this server, as the client reached it."""
-    return lambda block_id: f"{origin}/api/blocks/{block_id.replace('#', '%23')}"
+    return lambda citation: origin + links.path(citation.block_id, citation.snapshot_id)
 
 
 def footer(answer: Answer, url: BlockUrl) -> str:
     """What follows the answer's text: the sources as a Markdown list with links, then what the answer does not cover."""
     chinese = detect_lang(answer.question) == "zh"
-    listed = "\n".join(f"{one.marker}. [{_place(one, chinese)}]({url(one.block_id)})" for one in answer.citations)
+    listed = "\n".join(f"{one.marker}. [{_place(one, chinese)}]({url(one)})" for one in answer.citations)
     sources = f"\n\n**{'来源' if chinese else 'Sources'}**\n\n{listed}" if listed else ""
     limits = "\n".join(f"> {' '.join(one.text.split())}" for one in answer.limitations)
     return sources + (f"\n\n{limits}" if limits else "")
@@ -33,9 +34,7 @@ def annotations(answer: Answer, url: BlockUrl) -> tuple[Annotation, ...]:
     by_marker = {one.marker: one for one in answer.citations}
     return tuple(
         Annotation(
-            url_citation=UrlCitation(
-                url=url(cited.block_id), title=cited.title, start_index=mark.start(), end_index=mark.end()
-            )
+            url_citation=UrlCitation(url=url(cited), title=cited.title, start_index=mark.start(), end_index=mark.end())
         )
         for mark in _MARK.finditer(answer.text)
         if (cited := by_marker.get(int(mark.group(1)))) is not None
@@ -59,7 +58,7 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
                 page_last=one.page_last,
                 quote=one.quote,
                 verdict=one.verdict,
-                url=url(one.block_id),
+                url=url(one),
             )
             for one in answer.citations
         ),

@@ -65,7 +65,7 @@ async def chat_completions(
     task = task_of(data.messages, header=client_task)
     if task is not None:
         return _answer_task(task, data, parts)
-    url = block_url(f"{request.url.scheme}://{request.url.netloc}")
+    url = block_url(f"{request.url.scheme}://{request.url.netloc}", parts.links)
     run = await parts.desk.begin(
         Ask(question=question_of(data.messages), limits=parts.settings.limits, history=history_of(data.messages)),
         request.scope["state"]["access"],

@@ -17,7 +17,7 @@ class BlockView(Struct, frozen=True, kw_only=True):
     block: Block
     document: SnapshotDocument  # as `snapshot_id` knows it: title, source, trust, version, updated_at_ms
     section: Section
-    snapshot_id: SnapshotId  # the preferred one if it holds the block, else the newest published one that does
+    snapshot_id: SnapshotId  # the preferred one if it holds the block, else the active one, else the newest that does
     in_active_snapshot: bool
     active_version: int | None  # the document's version in the active snapshot, if the caller may see it
     before: tuple[Block, ...]  # document order, nearest last
@@ -32,7 +32,7 @@ def block_view(
     labels: frozenset[str] | None,
     neighbours: int = NEIGHBOURS,
 ) -> BlockView:
-    """Blocking. A block of any published snapshot, `snapshot_id` preferred; None = the active one.
+    """Blocking. A block of any published snapshot, `snapshot_id` preferred, then the active one.
 
     labels: the caller's. They must be enough in the snapshot that shows the block and, if the document is in the preferred
     or in the active snapshot, there too: labels that were tightened since hold for old versions as well.
@@ -42,11 +42,10 @@ def block_view(
     if not holders:
         raise _unknown(block_id)
     active = catalog.active()
-    preferred = snapshot_id or active
-    shown_in = preferred if preferred is not None and preferred in holders else holders[0]
+    shown_in = next((one for one in (snapshot_id, active) if one in holders and one is not None), holders[0])
     within = Within(snapshot_id=shown_in, labels=labels)
     block = catalog.blocks_by_id(within, [BlockId(block_id)]).get(BlockId(block_id))
-    if block is None or any(_hidden(catalog, block.doc_id, labels, one) for one in (preferred, active) if one):
+    if block is None or any(_hidden(catalog, block.doc_id, labels, one) for one in (snapshot_id, active) if one):
         raise _unknown(block_id)
     before, after = catalog.around(within, block, neighbours)
     current = None if active is None else _member(catalog, block.doc_id, labels, active)

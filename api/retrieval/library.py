@@ -118,13 +118,17 @@ class Library:
             snapshots=self._snapshots,
         )
 
-    async def block(self, block_id: str, access: Access, *, neighbours: int = NEIGHBOURS) -> BlockView:
-        """A block of any published snapshot, the active one preferred; needs the catalog only, no collection.
+    async def block(
+        self, block_id: str, access: Access, *, snapshot_id: SnapshotId | None = None, neighbours: int = NEIGHBOURS
+    ) -> BlockView:
+        """A block of any published snapshot, `snapshot_id` preferred, then the active one; needs the catalog only, no collection.
 
         Raises: NotFound, StorageError, CollectionUnavailable when its text isn't the one that was published.
         """
         return await self._threads.read(
-            lambda catalog: block_view(catalog, block_id, snapshot_id=None, labels=access.labels, neighbours=neighbours)
+            lambda catalog: block_view(
+                catalog, block_id, snapshot_id=snapshot_id, labels=access.labels, neighbours=neighbours
+            )
         )
 
     async def close(self) -> None:

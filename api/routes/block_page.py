@@ -13,6 +13,7 @@ import jinja2
 
 from api.retrieval.blocks import BlockView
 from api.routes.languages import Lang
+from shared.ids import BlockId
 from shared.types.documents import ROOT_PATH, Trust
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -76,14 +77,16 @@ _page = jinja2.Environment(
 ).get_template("block.html.j2")
 
 
-def render(view: BlockView, *, lang: Lang, url: Callable[[str], str]) -> str:
-    """`url`: the address of another block's page."""
+def render(view: BlockView, *, lang: Lang, switch: Callable[[Lang], str], url: Callable[[BlockId], str] | None) -> str:
+    """`switch`: the address of this page in another language. `url`: of another block's page; None = not for this reader."""
+    other: Lang = "en" if lang == "zh" else "zh"
     words = _WORDS[lang]
     document, block = view.document, view.block
     pages = [page for page in (block.page_first, block.page_last) if page is not None]
     return _page.render(
         lang=lang,
-        other="en" if lang == "zh" else "zh",
+        other=other,
+        switch=switch(other),
         style=_STYLE,
         words=words,
         view=view,

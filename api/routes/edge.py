@@ -9,12 +9,13 @@ import ipaddress
 import secrets
 from collections.abc import Mapping
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
+from api.links import DAYS, BlockLinks
 from shared.access import OWNER, Access
 from shared.errors import Forbidden, SettingsError, Unauthorized
 from shared.settings import ApiSettings
@@ -48,17 +49,30 @@ def check_binding(settings: ApiSettings) -> None:
         )
 
 
-def admit(settings: ApiSettings, *, method: str, path: str, headers: Mapping[str, str]) -> Access:
-    """Let a request in or not; what it may then read. `headers`: names in lower case.
+def admit(
+    settings: ApiSettings, *, method: str, path: str, headers: Mapping[str, str], by_link: bool = False
+) -> Access:
+    """Let a request in or not; what it may then read. `headers`: names in lower case. `by_link`: its address is signed.
 
     Raises: Unauthorized, Forbidden.
     """
     host = headers.get("host", "")
     _check_host(settings, host)
     _check_origin(method, host, headers)
-    if settings.api_key is not None and path not in OPEN_PATHS:
-        _check_key(settings.api_key, headers.get("authorization", ""))
+    if not (path in OPEN_PATHS or (by_link and method == "GET") or brings_key(settings, headers)):
+        raise Unauthorized(
+            "This server wants its key as a bearer token, and none or a wrong one was given."
+            f" A link to a block opens it without a key for {DAYS} days: ask again for a new one."
+        )
     return OWNER
+
+
+def brings_key(settings: ApiSettings, headers: Mapping[str, str]) -> bool:
+    """Whether the caller holds the key, or none is demanded. `headers`: names in lower case."""
+    if settings.api_key is None:
+        return True
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), settings.api_key.encode())
 
 
 def _check_host(settings: ApiSettings, host: str) -> None:
@@ -73,7 +87,7 @@ def _check_host(settings: ApiSettings, host: str) -> None:
 def _check_origin(method: str, host: str, headers: Mapping[str, str]) -> None:
     origin = headers.get("origin")
     if origin is not None:
-        if urlsplit(origin).netloc.lower() != host.lower():
+        if _authority(origin) != host.lower():
             raise Forbidden(f"Requests from pages of {origin} are not allowed.", field="Origin")
         return
     # Browsers leave Origin out of plain GETs. Following a link to a block's page is fine, reading from another page is not.
@@ -83,10 +97,12 @@ def _check_origin(method: str, host: str, headers: Mapping[str, str]) -> None:
             raise Forbidden("Requests from pages of other sites are not allowed.", field="Sec-Fetch-Site")
 
 
-def _check_key(key: str, authorization: str) -> None:
-    scheme, _, given = authorization.partition(" ")
-    if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), key.encode()):
-        raise Unauthorized("This server wants its key as a bearer token, and none or a wrong one was given.")
+def _authority(origin: str) -> str | None:
+    """host:port of an origin; None for what is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _host_name(host: str) -> str:
@@ -96,25 +112,33 @@ def _host_name(host: str) -> str:
         return host
 
 
+async def add_caution(message: Message, _scope: Scope) -> None:
+    """Headers of caution on every reply, those of the framework's own errors and of the edge's refusals included."""
+    if message["type"] == "http.response.start":
+        sent = list(message["headers"])
+        present = {name.lower() for name, _ in sent}
+        message["headers"] = [*sent, *(header for header in _CAUTION if header[0] not in present)]
+
+
 class Edge(ASGIMiddleware):
-    """`admit` for every request, and headers of caution on every reply."""
+    """`admit` for every request."""
 
     scopes = (ScopeType.HTTP,)
 
-    def __init__(self, settings: ApiSettings) -> None:
+    def __init__(self, settings: ApiSettings, links: BlockLinks) -> None:
         self._settings = settings
+        self._links = links
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-
-        async def send_with_caution(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                sent = list(message["headers"])
-                present = {name.lower() for name, _ in sent}
-                message["headers"] = [*sent, *(header for header in _CAUTION if header[0] not in present)]
-            await send(message)
-
         request = cast(HTTPScope, scope)
-        access = admit(self._settings, method=request["method"], path=request["path"], headers=headers)
+        query = dict(parse_qsl(request["query_string"].decode("latin-1")))
+        access = admit(
+            self._settings,
+            method=request["method"],
+            path=request["path"],
+            headers=headers,
+            by_link=self._links.opens(request["path"], query),
+        )
         scope["state"]["access"] = access
-        await next_app(scope, receive, send_with_caution)
+        await next_app(scope, receive, send)

@@ -18,6 +18,7 @@ from api.agent.run import RunRequest, RunSoFar, run_agent
 from api.app import BUNDLE as BUNDLE_NAME
 from api.app import PROMPTS, build_app
 from api.desk import RunAgent, RunDesk
+from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
 from api.retrieval.library import Library, Pinned
 from shared.blobs import Blobs
@@ -130,6 +131,7 @@ class Site:
                 library=library,
                 desk=self.desk(library),
                 telemetry=self.telemetry,
+                links=BlockLinks(None if self.settings.api.api_key is None else b"s" * 32, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,
                 chat_model=None if self.chat is None else self.chat.model,

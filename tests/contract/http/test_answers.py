@@ -1,14 +1,20 @@
 """The real agent behind the real routes, with no model configured."""
 
+import html
+import re
+from urllib.parse import urljoin
+
 import httpx
 import msgspec
+from msgspec import structs
 from openai import OpenAI
 
+from api.links import BlockLinks
 from api.openai_compat.shapes import MODEL
 from api.retrieval.blocks import BlockView
 from shared.types.runs import Answer
 from shared.types.traces import Trace
-from tests.contract.http.site import Site
+from tests.contract.http.site import LEAVE, Site
 from tests.promises import promise
 
 QUESTION = "员工工作满一年享有几天年假？"
@@ -25,13 +31,55 @@ def test_a_question_is_answered_without_any_key_and_each_citation_opens_the_bloc
         assert (answer.status, answer.extractive) == ("complete", True), answer.text
         assert answer.citations
         for citation in answer.citations:
-            page = client.get(f"/api/blocks/{citation.block_id.replace('#', '%23')}")
+            page = client.get(BlockLinks(None).path(citation.block_id, citation.snapshot_id))
             view = msgspec.json.decode(page.content, type=BlockView)
             assert citation.quote in view.block.text
             assert (view.document.version, view.snapshot_id) == (citation.version, citation.snapshot_id)
         kept = msgspec.json.decode(client.get(f"/api/runs/{answer.run_id}/trace").content, type=Trace)
     assert not kept.partial
     assert len(kept.spans) == 1
+
+
+@promise("P6")
+def test_a_citation_keeps_opening_what_was_read_when_its_source_was_renamed_since(site: Site) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    with site.client() as client:
+        answer = msgspec.json.decode(client.post("/api/runs", json={"question": QUESTION}).content, type=Answer)
+        site.publish(structs.replace(LEAVE, title="旧制度（已废止）", trust="third_party"))
+        assert answer.citations
+        for citation in answer.citations:
+            page = client.get(BlockLinks(None).path(citation.block_id, citation.snapshot_id))
+            view = msgspec.json.decode(page.content, type=BlockView)
+            assert (view.block.block_id, view.snapshot_id) == (citation.block_id, citation.snapshot_id)
+            document = view.document
+            assert (document.title, document.source_label, document.trust) == (
+                citation.title,
+                citation.source_label,
+                citation.trust,
+            )
+
+
+@promise("P6")
+def test_with_a_key_set_the_links_under_an_answer_open_without_it_and_nothing_else_does(site: Site) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    site.with_api(api_key="the-key-of-this-test")
+    with site.client() as client:
+        body = {"model": MODEL, "messages": [{"role": "user", "content": QUESTION}]}
+        reply = client.post("/v1/chat/completions", json=body, headers={"Authorization": "Bearer the-key-of-this-test"})
+        links = [cited["url"] for cited in reply.json()["citebound"]["citations"]]
+        assert links
+        for link in links:
+            page = client.get(link, headers={"Accept": "text/html"})
+            assert page.status_code == 200
+            (switch,) = re.findall(r'href="([^"]*)"', page.text)  # the language; no neighbour can be walked to
+            assert client.get(urljoin(link, html.unescape(switch)), headers={"Accept": "text/html"}).status_code == 200
+            other = link.replace("%230", "%23x").replace("%231", "%230").replace("%23x", "%231")
+            assert client.get(other).status_code == 401
+            assert client.get(link.replace("snapshot=snap", "snapshot=snop")).status_code == 401
+            assert client.get(link.partition("?")[0]).status_code == 401
+            assert client.post(link).status_code in (401, 405)
 
 
 def test_the_links_under_an_answer_lead_to_its_blocks(site: Site) -> None:

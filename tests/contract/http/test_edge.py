@@ -67,6 +67,7 @@ def test_health_is_told_without_a_key(path: str) -> None:
     "headers",
     [
         {"origin": "https://evil.example"},
+        {"origin": "http://["},
         {"origin": "null"},
         {"origin": "http://127.0.0.1:9999"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
@@ -102,8 +103,24 @@ def test_a_refusal_is_a_problem_in_the_protocol_s_own_shape(site: Site) -> None:
         assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_every_reply_carries_the_headers_of_caution(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/healthz", {}, 200),
+        ("/api/runs/run_unknown", {}, 404),
+        ("/nothing/here", {}, 404),
+        ("/api/runs", {"Host": "evil.example"}, 403),
+        ("/api/runs", {"Origin": "http://["}, 403),
+        ("/api/runs?limit=0", {}, 400),
+        ("/v1/models/none", {}, 404),
+    ],
+)
+def test_every_reply_carries_the_headers_of_caution(
+    site: Site, path: str, headers: dict[str, str], status: int
+) -> None:
     with site.client() as client:
-        for path in ("/healthz", "/api/runs", "/api/runs/run_unknown"):
-            assert client.get(path).headers["x-content-type-options"] == "nosniff"
-            assert "default-src 'none'" in client.get(path).headers["content-security-policy"]
+        reply = client.get(path, headers=headers)
+    assert reply.status_code == status
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert "default-src 'none'" in reply.headers["content-security-policy"]

@@ -122,10 +122,11 @@ def test_the_page_says_when_a_newer_version_is_active(site: Site) -> None:
 
 
 def test_neighbours_link_to_their_own_pages(site: Site) -> None:
-    first, second = site.publish().blocks()
+    published = site.publish()
+    first, second = published.blocks()
     with site.client() as client:
         links = Page(client.get(url(first.block_id), headers=BROWSER).text).links
-        assert url(second.block_id) + "?lang=en" in links
+        assert f"{url(second.block_id)}?snapshot={published.snapshot_id}&lang=en" in links
         assert client.get(links[-1], headers=BROWSER).status_code == 200
 
 

@@ -5,12 +5,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec import structs
 
+from api.links import BlockLinks
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from shared.types.runs import Answer, Limitation
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
-URL = block_url("http://127.0.0.1:8765")
-ADDRESS = "http://127.0.0.1:8765/api/blocks/k3f9a2qd.v2%2317"
+URL = block_url("http://127.0.0.1:8765", BlockLinks(None))
+ADDRESS = "http://127.0.0.1:8765/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
 
 
 def an_answer(text: str = "每人每天 300 元。[1]", **more: object) -> Answer:

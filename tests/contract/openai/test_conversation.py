@@ -49,7 +49,7 @@ def test_a_question_that_was_never_answered_stays_with_the_next_one() -> None:
 
 def test_the_list_of_sources_that_we_appended_does_not_come_back_as_history() -> None:
     answer = a_record().answer
-    shown = answer.text + footer(answer, lambda block_id: f"http://127.0.0.1/{block_id}")
+    shown = answer.text + footer(answer, lambda citation: f"http://127.0.0.1/{citation.block_id}")
     assert history_of([user("住宿费？"), said(shown), user("那餐费？")])[0].answer == answer.text
 
 

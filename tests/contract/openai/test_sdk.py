@@ -31,7 +31,7 @@ def sdk(address: str, **more: Any) -> OpenAI:
 
 def shown(address: str) -> str:
     """The whole content: the answer and its sources."""
-    url = f"{address}/api/blocks/k3f9a2qd.v2%2317"
+    url = f"{address}/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
     return f"{TEXT}\n\n**来源**\n\n1. [差旅管理办法 › 第三章 › 住宿，第 4 页]({url})"
 
 
@@ -65,7 +65,7 @@ def test_a_question_is_answered_with_sources_annotations_and_usage(site: Site) -
         (annotation,) = choice.message.annotations or []
         cited = annotation.url_citation
         assert TEXT[cited.start_index : cited.end_index] == "[1]"
-        assert cited.url == f"{address}/api/blocks/k3f9a2qd.v2%2317"
+        assert cited.url == f"{address}/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
     assert completion.usage is not None
     assert (completion.usage.prompt_tokens, completion.usage.completion_tokens) == (900, 40)
     assert completion.usage.total_tokens == 940
