@@ -15,6 +15,8 @@ from shared.types.runs import Limits, Usage
 MESSAGE_TOKENS = 5  # what chat templates put around one message
 CLOSING_TOKENS = 700  # a refused observation and the request for the final answer, in either language (tested)
 MIN_REPLY_TOKENS = 64  # below this no decision can be expected
+# of our count that a provider's tokenizer may come to: those made for Chinese need about half of ours for Chinese text
+LEAST_SHARE = 1 / 3
 
 LimitCode = Literal["context_budget_exceeded", "request_budget_exceeded"]
 
@@ -67,16 +69,20 @@ def anchored(context: Context, usage: ChatUsage | None) -> Context:
 
 
 def believable(context: Context, usage: ChatUsage) -> bool:
-    """False for a prompt that did not grow though something was added: some servers cut long prompts silently."""
+    """False for a prompt much smaller than what was sent, or grown much less than what was added: some servers cut silently."""
     if usage.input_tokens <= 0:
         return False
-    return not context.real or context.added == 0 or usage.input_tokens > context.anchored
+    if not context.real:
+        return usage.input_tokens >= LEAST_SHARE * context.tokens
+    return usage.input_tokens - context.anchored >= LEAST_SHARE * context.added
 
 
-def charged(spent: Usage, *, sent_tokens: int, reply_tokens: int, usage: ChatUsage | None) -> Usage:
+def charged(
+    spent: Usage, *, sent_tokens: int, reply_tokens: int, usage: ChatUsage | None, reasoning_tokens: int = 0
+) -> Usage:
     """Book one real model call, failed ones included; what the provider did not tell is estimated, never 0.
 
-    sent_tokens, reply_tokens: our estimates of both directions.
+    sent_tokens, reply_tokens: our estimates of both directions. reasoning_tokens: of that, as far as it could be told apart.
     """
     sent = usage.input_tokens if usage and usage.input_tokens > 0 else None
     received = usage.output_tokens if usage and (usage.output_tokens > 0 or reply_tokens == 0) else None
@@ -84,7 +90,7 @@ def charged(spent: Usage, *, sent_tokens: int, reply_tokens: int, usage: ChatUsa
         spent,
         chat_input_tokens=spent.chat_input_tokens + (sent_tokens if sent is None else sent),
         chat_output_tokens=spent.chat_output_tokens + (reply_tokens if received is None else received),
-        reasoning_tokens=spent.reasoning_tokens + (usage.reasoning_tokens if usage else 0),
+        reasoning_tokens=spent.reasoning_tokens + (usage.reasoning_tokens if usage else reasoning_tokens),
         model_calls=spent.model_calls + 1,
         estimated=spent.estimated or sent is None or received is None,
     )

@@ -66,6 +66,22 @@ def test_what_was_sent_is_known_by_the_providers_count_and_what_came_since_by_ou
     assert (after.tokens, after.real) == (1_050, True)
 
 
+@pytest.mark.parametrize(
+    ("before", "told", "believed"),
+    [
+        (grown(Context(), 9_000), 4_000, True),  # another tokenizer
+        (grown(Context(), 9_000), 2_048, False),
+        (grown(context(4_000), 9_000), 8_000, True),
+        (grown(context(4_000), 9_000), 4_096, False),
+        (grown(context(4_000), 0), 4_000, True),
+        (grown(context(4_000), 9_000), 0, False),
+    ],
+)
+def test_a_prompt_that_was_cut_is_not_believed(before: Context, told: int, believed: bool) -> None:
+    after = anchored(before, ChatUsage(input_tokens=told, output_tokens=5))
+    assert (after.real, after.tokens) == (believed, told if believed else before.tokens)
+
+
 def test_without_a_count_of_the_providers_ours_stays() -> None:
     assert anchored(grown(Context(), 900), None) == Context(anchored=900, added=0, real=False)
 
