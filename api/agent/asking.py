@@ -80,13 +80,19 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
     state.elapsed_ms = event.elapsed_ms
     if isinstance(event, AskFailed):
         if event.metered:
-            received = state.count(event.partial_text)
+            received = state.count(event.heard)
             state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
         return event
     state.unread = None
     if event.metered:
-        received = state.count(event.text)
-        state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=event.usage)
+        thought = state.count(event.reasoning)
+        state.spent = budget.charged(
+            state.spent,
+            sent_tokens=context.tokens,
+            reply_tokens=thought + state.count(event.text),
+            reasoning_tokens=thought,
+            usage=event.usage,
+        )
         state.talk.sent(event.usage)
         if event.usage is not None and not budget.believable(context, event.usage):
             state.limit("provider_cut_prompt", told=event.usage.input_tokens, expected=context.tokens)
@@ -99,6 +105,6 @@ def _unasked(code: str, elapsed_ms: int) -> AskFailed:
         message="nothing is left for a final answer",
         retryable=False,
         retry_after_s=None,
-        partial_text="",
+        heard="",
         elapsed_ms=elapsed_ms,
     )

@@ -194,11 +194,12 @@ class ModelAnswerer:
             if isinstance(answer, AskFailed):
                 span.set_attribute(names.ERROR_TYPE, answer.code)
                 span.set_status(Status(StatusCode.ERROR, answer.message))
-                attach(span, "reply", answer.partial_text)
+                attach(span, "reply", answer.heard)
                 return answer
             _describe(span, answer)
             return Replied(
                 text=answer.text,
+                reasoning=answer.reasoning,
                 usage=answer.usage,
                 finish_reason=answer.finish_reason,
                 metered=True,
@@ -216,19 +217,19 @@ class ModelAnswerer:
         limit = asyncio.timeout(self._watch.left_s(ask.until_ms))
         try:
             async with limit:
-                return await self._chat.reply(request, on_text=heard.append)
+                return await self._chat.reply(request, on_piece=heard.append)
         except UpstreamError as error:
             return self._failed(
                 error.code,
                 error.message,
                 retryable=error.retryable,
                 retry_after_s=error.retry_after_s,
-                partial_text=error.partial_text,
+                heard="".join(heard),
             )
         except TimeoutError:
             if not limit.expired():
                 raise
-            return self._failed("time", "the time of this run was over", partial_text="".join(heard))
+            return self._failed("time", "the time of this run was over", heard="".join(heard))
 
     def _failed(
         self,
@@ -237,14 +238,14 @@ class ModelAnswerer:
         *,
         retryable: bool = False,
         retry_after_s: float | None = None,
-        partial_text: str = "",
+        heard: str = "",
     ) -> AskFailed:
         return AskFailed(
             code=code,
             message=message,
             retryable=retryable,
             retry_after_s=retry_after_s,
-            partial_text=partial_text,
+            heard=heard,
             elapsed_ms=self._watch.elapsed_ms(),
         )
 

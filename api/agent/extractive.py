@@ -105,14 +105,21 @@ class ExtractiveAnswerer:
                 message=error.message,
                 retryable=error.retryable,
                 retry_after_s=None,
-                partial_text="",
+                heard="",
                 metered=False,
                 elapsed_ms=self._watch.elapsed_ms(),
             )
         text = await asyncio.to_thread(
             next_reply, self._question, shown, final=ask.final, wording=self._wording, scoped=self._scoped
         )
-        return Replied(text=text, usage=None, finish_reason="stop", metered=False, elapsed_ms=self._watch.elapsed_ms())
+        return Replied(
+            text=text,
+            reasoning="",
+            usage=None,
+            finish_reason="stop",
+            metered=False,
+            elapsed_ms=self._watch.elapsed_ms(),
+        )
 
 
 def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: Wording, scoped: bool) -> str:

@@ -97,6 +97,7 @@ class Replied(Struct, frozen=True, kw_only=True):
     """`metered` False: no model was called (the extractive answerer). `elapsed_ms`: since the run's start, monotonic."""
 
     text: str
+    reasoning: str
     usage: ChatUsage | None
     finish_reason: str
     metered: bool
@@ -104,13 +105,16 @@ class Replied(Struct, frozen=True, kw_only=True):
 
 
 class AskFailed(Struct, frozen=True, kw_only=True):
-    """`code`: of an UpstreamError, "time" when the run's clock cut the call off, or a tool's when no model was asked."""
+    """`code`: of an UpstreamError, "time" when the run's clock cut the call off, or a tool's when no model was asked.
+
+    `heard`: text and reasoning that had come by then.
+    """
 
     code: str
     message: str
     retryable: bool
     retry_after_s: float | None
-    partial_text: str
+    heard: str
     elapsed_ms: int
     metered: bool = True
 

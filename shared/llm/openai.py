@@ -36,7 +36,6 @@ class Dialect(Struct, frozen=True, kw_only=True):
     usage_option: bool = True  # stream_options
     token_limit: str = "max_tokens"  # OpenAI's newer models want max_completion_tokens
     temperature: bool = True
-    stop: bool = True
 
 
 class OpenAIChat:
@@ -66,11 +65,11 @@ class OpenAIChat:
     def model(self) -> str:
         return f"{self._host}/{self._settings.model}"
 
-    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+    async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply:
         dialect = self._dialect
         while True:
             try:
-                return await self._attempt(request_body(request, self._settings, dialect), on_text)
+                return await self._attempt(request_body(request, self._settings, dialect), on_piece)
             except _Refused as refused:
                 without = dialect_without(dialect, refused.complaint)
                 if without is None:
@@ -81,17 +80,12 @@ class OpenAIChat:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _attempt(self, body: dict[str, Any], on_text: Callable[[str], None] | None) -> ChatReply:
+    async def _attempt(self, body: dict[str, Any], on_piece: Callable[[str], None] | None) -> ChatReply:
         reader = ReplyReader(host=self._host, api_key=self._settings.api_key)
-        asked_at = time.monotonic()
-        first_token_ms: int | None = None
 
-        def heard(text: str) -> None:
-            nonlocal first_token_ms
-            if first_token_ms is None and reader.begun:
-                first_token_ms = round((time.monotonic() - asked_at) * 1000)
-            if text and on_text:
-                on_text(text)
+        def heard(piece: str) -> None:
+            if piece and on_piece:
+                on_piece(piece)
 
         try:
             await self._read(body, reader, heard)
@@ -105,7 +99,6 @@ class OpenAIChat:
             usage=reader.usage,
             finish_reason=reader.finish_reason or "stop",
             model=reader.model or str(self._settings.model),
-            first_token_ms=first_token_ms,
         )
 
     async def _read(self, body: dict[str, Any], reader: ReplyReader, heard: Callable[[str], None]) -> None:
@@ -174,8 +167,6 @@ def request_body(request: ChatRequest, settings: ChatSettings, dialect: Dialect)
         body["stream_options"] = {"include_usage": True}
     if dialect.temperature:
         body["temperature"] = settings.temperature
-    if dialect.stop and request.stop:
-        body["stop"] = list(request.stop)
     return body | settings.extra_body
 
 
@@ -191,8 +182,6 @@ def dialect_without(dialect: Dialect, complaint: Complaint) -> Dialect | None:
         return replace(dialect, token_limit="max_completion_tokens")
     if dialect.temperature and (complaint.param == "temperature" or ("temperature" in words and "support" in words)):
         return replace(dialect, temperature=False)
-    if dialect.stop and (complaint.param == "stop" or ("'stop'" in words and "support" in words)):
-        return replace(dialect, stop=False)
     return None
 
 

@@ -16,7 +16,6 @@ class Message(Struct, frozen=True, kw_only=True):
 class ChatRequest(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     max_output_tokens: int
-    stop: tuple[str, ...] = ()
 
 
 class ChatUsage(Struct, frozen=True, kw_only=True):
@@ -25,20 +24,18 @@ class ChatUsage(Struct, frozen=True, kw_only=True):
     input_tokens: int
     output_tokens: int
     reasoning_tokens: int = 0  # already inside output_tokens
-    cached_tokens: int = 0
 
 
 class ChatReply(Struct, frozen=True, kw_only=True):
     text: str
     reasoning: str
     usage: ChatUsage | None  # None = the provider gave none: unknown, not zero
-    finish_reason: str
+    finish_reason: str  # "length": cut at max_output_tokens
     model: str  # as the provider named it in the reply
-    first_token_ms: int | None
 
 
 class Chat(Protocol):
-    """One attempt; the harness decides on retries.
+    """One attempt; the harness decides on retries. `on_piece` hears text and reasoning alike, piece by piece as they come.
 
     Raises: UpstreamError, with `partial_text` where a stream broke midway. Cancelling the task aborts the provider's call.
     """
@@ -46,5 +43,5 @@ class Chat(Protocol):
     @property
     def model(self) -> str: ...  # "provider-host/model", for the manifest
 
-    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply: ...
+    async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply: ...
     async def close(self) -> None: ...

@@ -10,13 +10,22 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from shared.errors import UpstreamCode
 from shared.llm.port import ChatUsage
 from shared.llm.thinking import ThinkSplitter
 from shared.upstream import complained, complaint_of, failure
 
 DONE = "[DONE]"
-# Any other reason (DeepSeek's insufficient_system_resource, say) means that the provider gave up.
-_ENDINGS = frozenset({"stop", "length", "tool_calls", "function_call"})
+# Reasons that take the answer back; any other, known or not ("eos", "end_turn"), is an end.
+_FAILURES: dict[str, UpstreamCode] = {
+    "content_filter": "provider_content_filtered",
+    "sensitive": "provider_content_filtered",  # Zhipu
+    "insufficient_system_resource": "provider_interrupted",  # DeepSeek
+    "network_error": "provider_interrupted",  # Zhipu
+    "error": "provider_interrupted",
+    "abort": "provider_interrupted",  # vLLM, SGLang
+}
+_LENGTH = frozenset({"max_tokens", "model_length", "model_context_window_exceeded"})  # what others call "length"
 
 
 class _Delta(Struct):
@@ -78,7 +87,7 @@ class ReplyReader:
         return self.done or self.finish_reason is not None
 
     def take(self, data: str, *, cut: bool = False) -> str:
-        """Read the data of one event, or a whole answer that wasn't streamed; returns the text that is new.
+        """Read the data of one event, or a whole answer that wasn't streamed; returns the text and reasoning that are new.
 
         cut: the event had no end, so that what can't be read is a broken stream and not a bad reply.
 
@@ -101,7 +110,7 @@ class ReplyReader:
         return "" if choice is None else self._choose(choice)
 
     def end(self) -> str:
-        """The stream is over: returns the text that was held back. Raises: UpstreamError: provider_interrupted if it ended too early."""
+        """The stream is over: returns what was held back. Raises: UpstreamError: provider_interrupted if it ended too early."""
         text = self._add(*self._think.finish())
         if not self.complete:
             raise failure("provider_interrupted", host=self._host)
@@ -113,11 +122,10 @@ class ReplyReader:
         reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
         text, thought = self._think.feed(_string(delta.content) or _string(delta.refusal))
         new = self._add(text, reasoning + thought)
-        if choice.finish_reason == "content_filter":
-            raise failure("provider_content_filtered", host=self._host)
-        if choice.finish_reason and choice.finish_reason not in _ENDINGS:
-            raise failure("provider_interrupted", host=self._host)
-        self.finish_reason = choice.finish_reason or self.finish_reason
+        reason = (choice.finish_reason or "").lower()
+        if reason in _FAILURES:
+            raise failure(_FAILURES[reason], host=self._host)
+        self.finish_reason = ("length" if reason in _LENGTH else reason) or self.finish_reason
         return new
 
     def _add(self, text: str, reasoning: str) -> str:
@@ -125,7 +133,7 @@ class ReplyReader:
             self._text.append(text)
         if reasoning:
             self._reasoning.append(reasoning)
-        return text
+        return reasoning + text
 
 
 def usage_in(usage: dict[str, Any]) -> ChatUsage | None:
@@ -137,8 +145,6 @@ def usage_in(usage: dict[str, Any]) -> ChatUsage | None:
         input_tokens=input_tokens,
         output_tokens=_count(usage.get("completion_tokens")),
         reasoning_tokens=_count(_inside(usage, "completion_tokens_details", "reasoning_tokens")),
-        cached_tokens=_count(_inside(usage, "prompt_tokens_details", "cached_tokens"))
-        or _count(usage.get("prompt_cache_hit_tokens")),  # DeepSeek
     )
 
 

@@ -33,7 +33,7 @@ class ScriptedChat:
     def add(self, *lines: Line) -> None:
         self._lines.extend(lines)
 
-    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+    async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply:
         self.requests.append(request)
         if not self._lines:
             raise AssertionError(f"the script has no line for request {len(self.requests)}")
@@ -42,11 +42,11 @@ class ScriptedChat:
             return await self._hang()
         if isinstance(line, str):
             line = self._said(line, request)
-        text = line.partial_text if isinstance(line, UpstreamError) else line.text
+        text = line.partial_text if isinstance(line, UpstreamError) else line.reasoning + line.text
         for start in range(0, len(text), _PIECE):
             await asyncio.sleep(0)
-            if on_text:
-                on_text(text[start : start + _PIECE])
+            if on_piece:
+                on_piece(text[start : start + _PIECE])
         if isinstance(line, UpstreamError):
             raise line
         return line
@@ -69,5 +69,4 @@ class ScriptedChat:
             usage=ChatUsage(input_tokens=asked, output_tokens=len(text)),
             finish_reason="stop",
             model=self.model.rpartition("/")[2],
-            first_token_ms=0,
         )

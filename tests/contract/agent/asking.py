@@ -83,12 +83,12 @@ class SilentChat:
         self.asked = asyncio.Event()
         self.aborted = False
 
-    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+    async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply:
         if self._left:
             self._left -= 1
-            return await self._script.reply(request, on_text=on_text)
-        if on_text is not None:
-            on_text("Thou")
+            return await self._script.reply(request, on_piece=on_piece)
+        if on_piece is not None:
+            on_piece("Thou")
         self.asked.set()
         try:
             await asyncio.Event().wait()

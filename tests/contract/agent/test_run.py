@@ -280,17 +280,16 @@ def test_a_brake_before_the_first_turn_stands_in_the_trace(world: World) -> None
 
 
 def test_reasoning_tokens_are_counted(world: World) -> None:
-    usage = ChatUsage(input_tokens=100, output_tokens=90, reasoning_tokens=80)
+    usage = ChatUsage(input_tokens=3_000, output_tokens=90, reasoning_tokens=80)
     reply = ChatReply(
         text="Action: Refuse[没有]",
         reasoning="想了很久",
         usage=usage,
         finish_reason="stop",
         model="m",
-        first_token_ms=1,
     )
     spent = ask(world, chat=ScriptedChat([reply])).answer.usage
-    assert spent == Usage(chat_input_tokens=100, chat_output_tokens=90, reasoning_tokens=80, model_calls=1)
+    assert spent == Usage(chat_input_tokens=3_000, chat_output_tokens=90, reasoning_tokens=80, model_calls=1)
 
 
 # --- without a model

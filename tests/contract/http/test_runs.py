@@ -253,10 +253,10 @@ class Reached:
         self.reached = threading.Event()
         self._call = call
 
-    async def reply(self, request: ChatRequest, *, on_text: Callable[[str], None] | None = None) -> ChatReply:
+    async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply:
         if len(self.inner.requests) + 1 == self._call:
             self.reached.set()
-        return await self.inner.reply(request, on_text=on_text)
+        return await self.inner.reply(request, on_piece=on_piece)
 
     async def close(self) -> None:
         await self.inner.close()

@@ -70,7 +70,7 @@ class Player:
         event: Replied | AskFailed
         if self.data.draw(st.integers(0, 4)) == 0:
             retryable = self.data.draw(st.booleans())
-            event = fails(self.data.draw(CODES), retryable=retryable, partial_text=text, elapsed_ms=self.elapsed_ms)
+            event = fails(self.data.draw(CODES), retryable=retryable, heard=text, elapsed_ms=self.elapsed_ms)
             self.expect(ask.input_tokens, len(text), estimated=True)
             return event
         told = self.data.draw(st.sampled_from([None, 0, ask.input_tokens // 2, ask.input_tokens]))

@@ -68,12 +68,20 @@ def search(query: str) -> str:
 def says(
     text: str,
     *,
+    reasoning: str = "",
     usage: ChatUsage | None = None,
     finish_reason: str = "stop",
     metered: bool = True,
     elapsed_ms: int = 0,
 ) -> Replied:
-    return Replied(text=text, usage=usage, finish_reason=finish_reason, metered=metered, elapsed_ms=elapsed_ms)
+    return Replied(
+        text=text,
+        reasoning=reasoning,
+        usage=usage,
+        finish_reason=finish_reason,
+        metered=metered,
+        elapsed_ms=elapsed_ms,
+    )
 
 
 def fails(
@@ -81,7 +89,7 @@ def fails(
     *,
     retryable: bool = False,
     retry_after_s: float | None = None,
-    partial_text: str = "",
+    heard: str = "",
     elapsed_ms: int = 0,
 ) -> AskFailed:
     return AskFailed(
@@ -89,7 +97,7 @@ def fails(
         message=code,
         retryable=retryable,
         retry_after_s=retry_after_s,
-        partial_text=partial_text,
+        heard=heard,
         elapsed_ms=elapsed_ms,
     )
 

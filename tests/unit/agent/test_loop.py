@@ -189,7 +189,7 @@ def test_the_time_brake_leaves_time_for_the_answer() -> None:
 
 
 def test_a_call_cut_off_by_the_clock_is_followed_by_the_final_turn() -> None:
-    played = play([fails("time", elapsed_ms=90_000, partial_text="abc"), says(FINISH, elapsed_ms=100_000)])
+    played = play([fails("time", elapsed_ms=90_000, heard="abc"), says(FINISH, elapsed_ms=100_000)])
     assert ending(played) == ("answer", "brake_time")
 
 
@@ -258,7 +258,7 @@ def test_a_prompt_that_did_not_grow_is_not_believed() -> None:
 
 
 def test_a_transient_fault_is_tried_once_more_and_both_attempts_are_paid() -> None:
-    fault = fails("provider_overloaded", retryable=True, partial_text="半句")
+    fault = fails("provider_overloaded", retryable=True, heard="半句")
     played = play([fault, FINISH])
     assert ending(played) == ("answer", "finished")
     assert [(ask.attempt, ask.wait_ms) for ask in played.asked] == [(1, 0), (2, 500)]
@@ -338,6 +338,13 @@ def test_chat_and_embedding_tokens_are_kept_apart() -> None:
         tool_calls=1,
         estimated=False,
     )
+
+
+def test_reasoning_that_the_provider_gives_no_figures_for_is_estimated() -> None:
+    played = play([says(FINISH, reasoning="想" * 50_000)])
+    spent = played.outcome.spent
+    assert (spent.reasoning_tokens, spent.chat_output_tokens) == (50_000, 50_000 + len(FINISH))
+    assert spent.estimated
 
 
 def test_without_a_model_no_chat_token_is_counted() -> None:

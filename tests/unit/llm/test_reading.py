@@ -15,7 +15,7 @@ def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more
 def read(*chunks: str) -> ReplyReader:
     reader = ReplyReader(host="api.example.test")
     told = [reader.take(data) for data in chunks]
-    assert "".join([*told, reader.end()]) == reader.text
+    assert "".join([*told, reader.end()]) == reader.reasoning + reader.text
     return reader
 
 
@@ -52,16 +52,10 @@ def test_usage_is_found_wherever_it_comes(chunks: tuple[str, ...]) -> None:
     assert read(*chunks).usage == ChatUsage(input_tokens=9, output_tokens=4)
 
 
-def test_reasoning_and_cached_tokens_are_read_in_both_dialects() -> None:
-    details = {"completion_tokens_details": {"reasoning_tokens": 3}, "prompt_tokens_details": {"cached_tokens": 8}}
-    known = ChatUsage(input_tokens=9, output_tokens=4, reasoning_tokens=3, cached_tokens=8)
+def test_reasoning_tokens_are_read_where_the_provider_counts_them() -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": 3}, "prompt_tokens_details": None}
+    known = ChatUsage(input_tokens=9, output_tokens=4, reasoning_tokens=3)
     assert read(chunk({}, "stop", usage=USAGE | details)).usage == known
-    deepseek = {
-        "completion_tokens_details": {"reasoning_tokens": 3},
-        "prompt_cache_hit_tokens": 8,
-        "prompt_tokens_details": None,
-    }
-    assert read(chunk({}, "stop", usage=USAGE | deepseek)).usage == known
 
 
 @pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": None}])
@@ -85,6 +79,14 @@ def test_an_answer_that_was_not_streamed_is_read_as_well() -> None:
     assert reader.usage == ChatUsage(input_tokens=9, output_tokens=4)
 
 
+@pytest.mark.parametrize(
+    ("reason", "ended"), [("eos", "eos"), ("STOP", "stop"), ("end_turn", "end_turn"), ("max_tokens", "length")]
+)
+def test_an_answer_ends_for_whatever_reason_the_provider_has(reason: str, ended: str) -> None:
+    reader = read(chunk({"content": "答案"}, reason))
+    assert (reader.text, reader.finish_reason) == ("答案", ended)
+
+
 def test_the_end_mark_alone_is_a_good_end() -> None:
     assert read(chunk({"content": "x"}), DONE).finish_reason == "stop"
 
@@ -96,6 +98,8 @@ def test_the_end_mark_alone_is_a_good_end() -> None:
         ((), "provider_interrupted"),
         ((chunk({"content": "答"}, "insufficient_system_resource"),), "provider_interrupted"),
         ((chunk({"content": "答"}, "content_filter"),), "provider_content_filtered"),
+        ((chunk({"content": "答"}, "sensitive"),), "provider_content_filtered"),
+        ((chunk({"content": "答"}, "error"),), "provider_interrupted"),
         (("{",), "provider_bad_reply"),
         (("[1]",), "provider_bad_reply"),
         (('{"choices": 1}',), "provider_bad_reply"),
