@@ -13,6 +13,7 @@ from shared.catalog.db import open_database, writing
 from shared.catalog.documents import add_version, content_sha256, ensure_document, next_version
 from shared.catalog.migrations import migrate
 from shared.catalog.snapshots import activate as activate_snapshot
+from shared.catalog.snapshots import membership_sha256
 from shared.catalog.sources import ensure_source
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, ImportId, SnapshotId, block_id, new_snapshot_id
@@ -283,7 +284,8 @@ def _manifest(
 
 
 def _seal(db: Database, manifest: SnapshotManifest, *, now_ms: int) -> None:
-    text = msgspec.json.encode(manifest, order="deterministic").decode()
+    stated = msgspec.structs.replace(manifest, membership_sha256=membership_sha256(db, manifest.snapshot_id))
+    text = msgspec.json.encode(stated, order="deterministic").decode()
     with writing(db) as connection:
         connection.execute(
             "update snapshots set state = ?, manifest = ?, manifest_sha256 = ?, published_at_ms = ? where snapshot_id = ?",

@@ -5,17 +5,22 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from api.retrieval.blocks import NEIGHBOURS, BlockView, block_view
-from api.retrieval.hybrid import Found, hybrid_search
+from api.retrieval.contents import ChangedDocument
+from api.retrieval.diff import snapshot_diff
+from api.retrieval.examine import examine
+from api.retrieval.hybrid import Found, check_versions, hybrid_search
+from api.retrieval.notes import Notes
 from api.retrieval.scope import resolve
-from api.retrieval.snapshots import OpenSnapshot, Snapshots
+from api.retrieval.snapshots import OpenSnapshot, Pace, Snapshots
 from api.retrieval.threads import Threads
 from shared.access import Access
+from shared.blobs import Blobs
 from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.types.runs import Scope
-from shared.types.snapshots import Snapshot
+from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
 from shared.vectors.port import Filter, Vectors
 
 T = TypeVar("T")
@@ -68,7 +73,10 @@ class Pinned:
 
     async def read(self, query: Callable[[CatalogReader], T]) -> T:
         """Run catalog queries off the event loop; give them `within(...)`. Raises: StorageError, CollectionUnavailable."""
-        return await self._threads.read(query)
+        try:
+            return await self._threads.read(query)
+        finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
+            await self._snapshots.confirm(self._opened)
 
     async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None) -> Found:
         """Hybrid search under the caller's access; `doc_ids` already checked. Raises: CollectionUnavailable, UpstreamError."""
@@ -85,6 +93,10 @@ class Pinned:
             threads=self._threads,
         )
 
+    def check_searchable(self) -> None:
+        """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""
+        check_versions(self.snapshot, self._embedder)
+
     async def resolve_scope(self, scope: Scope | None) -> frozenset[DocId] | None:
         """The documents a scope means, united; None = no restriction.
 
@@ -98,10 +110,12 @@ class Pinned:
 class Library:
     """One per process; caches open snapshots. Construct it inside or outside of the event loop, use it inside one."""
 
-    def __init__(self, *, layout: Layout, vectors: Vectors, embedder: Embedder) -> None:
+    def __init__(self, *, layout: Layout, vectors: Vectors, embedder: Embedder, pace: Pace | None = None) -> None:
         self._embedder = embedder
         self._threads = Threads(layout.catalog)
-        self._snapshots = Snapshots(self._threads, vectors)
+        self._vectors = vectors
+        self._notes = Notes(layout.catalog)
+        self._snapshots = Snapshots(self._threads, vectors, self._notes, pace=pace or Pace())
 
     async def pin(self, snapshot_id: SnapshotId | None, access: Access) -> Pinned:
         """Hold a snapshot (None = the active one) for a request: `async with await library.pin(None, access) as pinned`.
@@ -130,6 +144,30 @@ class Library:
                 catalog, block_id, snapshot_id=snapshot_id, labels=access.labels, neighbours=neighbours
             )
         )
+
+    async def examine(self, snapshot_id: SnapshotId, originals: Blobs) -> Verification:
+        """Check everything that a published snapshot is made of, and remember what was found. Takes as long as reading it all.
+
+        Raises: NotFound, StorageError, UpstreamError.
+        """
+        running = (self._embedder.version, self._embedder.dimensions)
+        found, changed = await self._threads.read(
+            lambda catalog: examine(catalog, snapshot_id, vectors=self._vectors, originals=originals, running=running)
+        )
+        if changed:
+            await self._threads.run(lambda: self._notes.damaged(changed))
+            self._snapshots.found_damaged(ChangedDocument(snapshot_id, changed), snapshot_id)
+        elif found.sound:
+            self._snapshots.found_sound(snapshot_id)
+        return found
+
+    async def diff(self, before: SnapshotId, after: SnapshotId, access: Access) -> SnapshotDiff:
+        """What changed from one published snapshot to another, as far as the caller may see both. Raises: NotFound, StorageError."""
+        return await self._threads.read(lambda catalog: snapshot_diff(catalog, before, after, access))
+
+    async def settled(self) -> None:
+        """Wait until snapshots that no run uses any more are closed here, so that they can be removed."""
+        await self._snapshots.settled()
 
     async def close(self) -> None:
         """Close every collection and connection. The embedder and the vectors stay the caller's."""

@@ -25,10 +25,12 @@ def checked_manifest(snapshot: Snapshot, text: str | None) -> SnapshotManifest:
         raise _broken(snapshot, f"its manifest can't be read ({error})") from error
 
 
-def check_facts(snapshot: Snapshot, manifest: SnapshotManifest, facts: Sequence[DocumentFacts]) -> None:
+def check_facts(
+    snapshot: Snapshot, manifest: SnapshotManifest, facts: Sequence[DocumentFacts], *, membership_sha256: str
+) -> None:
     """Compare the manifest with the snapshot's row and with what the catalog holds.
 
-    facts: of every member, by doc_id.
+    facts: of every member, by doc_id. membership_sha256: of all that the catalog says of the members and gaps now.
     Raises: CollectionUnavailable naming the first fact that differs.
     Source: spec/02 "Storage".
     """
@@ -61,6 +63,8 @@ def check_facts(snapshot: Snapshot, manifest: SnapshotManifest, facts: Sequence[
                 raise _broken(snapshot, f"document {sealed.doc_id}'s {what} is {row}, the manifest says {expected}")
     if found:
         raise _broken(snapshot, f"document {min(found)} is not in the manifest")
+    if manifest.membership_sha256 not in ("", membership_sha256):
+        raise _broken(snapshot, "a label, title, time or reason of its documents was changed")
 
 
 def check_collection(snapshot: Snapshot, manifest: SnapshotManifest, points: int) -> None:

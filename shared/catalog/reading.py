@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from shared.catalog.db import open_database
-from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member
+from shared.catalog.documents import is_as_imported
+from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member, membership_sha256
 from shared.errors import CollectionUnavailable, StorageError
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.text.fold import fold
@@ -116,6 +117,43 @@ class CatalogReader:
             )
             for row in rows
         ]
+
+    def is_published(self, snapshot_id: SnapshotId) -> bool:
+        """Whether it is there for readers, now."""
+        sql = f"select 1 from snapshots where snapshot_id = ? and state in {_PUBLISHED}"
+        return self._row(sql, (snapshot_id,)) is not None
+
+    def membership_sha256(self, snapshot_id: SnapshotId) -> str:
+        """As the manifest states it."""
+        with _reading():
+            return membership_sha256(self._db, snapshot_id)
+
+    def is_as_imported(self, doc_id: DocId, version: int) -> bool:
+        """Whether the sections and blocks of a version are still those of its artifact hash."""
+        with _reading():
+            return is_as_imported(self._db, doc_id, version)
+
+    def block_ids(self, snapshot_id: SnapshotId) -> set[BlockId]:
+        """Of every block that the members have."""
+        return {
+            BlockId(row[0])
+            for row in self._rows(
+                "select b.block_id from snapshot_documents d cross join blocks b"
+                " on b.doc_id = d.doc_id and b.version = d.version where d.snapshot_id = ?",
+                (snapshot_id,),
+            )
+        }
+
+    def originals(self, snapshot_id: SnapshotId) -> set[str]:
+        """SHA-256 of what the members were made of."""
+        return {
+            row[0]
+            for row in self._rows(
+                "select v.original_sha256 from snapshot_documents d join document_versions v"
+                " on v.doc_id = d.doc_id and v.version = d.version where d.snapshot_id = ?",
+                (snapshot_id,),
+            )
+        }
 
     # documents
 

@@ -92,3 +92,49 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     pinned: bool = False  # stays, because a person said so
     frozen: bool = False  # stays, because an evaluation refers to it
     failed_documents: tuple[FailedDocument, ...] = ()
+
+
+class ChangedMember(Struct, frozen=True, kw_only=True):
+    """A document that two snapshots hold, but not alike."""
+
+    before: SnapshotDocument
+    after: SnapshotDocument
+
+
+class SnapshotCounts(Struct, frozen=True, kw_only=True):
+    documents: int
+    blocks: int
+    tokens: int
+
+
+class SnapshotDiff(Struct, frozen=True, kw_only=True):
+    """From one snapshot to another. Documents by source label, title, doc_id."""
+
+    before: SnapshotId
+    after: SnapshotId
+    counts_before: SnapshotCounts
+    counts_after: SnapshotCounts
+    unchanged: int  # documents
+    added: tuple[SnapshotDocument, ...]
+    removed: tuple[SnapshotDocument, ...]
+    changed: tuple[ChangedMember, ...]  # another version
+    relabelled: tuple[ChangedMember, ...]  # the same version under other labels, tags, trust, access or aliases
+
+
+CheckName = Literal["manifest", "facts", "contents", "collection", "blocks", "originals", "search"]
+
+
+class SnapshotCheck(Struct, frozen=True, kw_only=True):
+    """broken: it can't answer. note: it answers, but something beside it is amiss. skipped: another check has to pass first."""
+
+    name: CheckName
+    state: Literal["ok", "note", "broken", "skipped"]
+    detail: str
+
+
+class Verification(Struct, frozen=True, kw_only=True):
+    """What came of examining a snapshot."""
+
+    snapshot_id: SnapshotId
+    sound: bool  # no check is broken
+    checks: tuple[SnapshotCheck, ...]

@@ -14,6 +14,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
 from api.retrieval.library import Library, Pinned
+from api.retrieval.snapshots import Pace
 from api.tools.registry import Toolbox, ToolResult
 from shared.access import OWNER, Access
 from shared.embeddings.fake import FakeEmbedder
@@ -52,11 +53,11 @@ class World:
             **more,
         )
 
-    def run(self, use: Callable[[Library], Awaitable[T]]) -> T:
+    def run(self, use: Callable[[Library], Awaitable[T]], *, pace: Pace | None = None) -> T:
         """In an event loop that nothing may block."""
 
         async def scenario() -> T:
-            library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+            library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder, pace=pace)
             try:
                 return await use(library)
             finally:
