@@ -48,7 +48,7 @@ class Receiver:
                 self._file.close()
                 target.parent.mkdir(mode=0o700, exist_ok=True)
                 self._part.replace(target)
-                _fsync_folder(target.parent)
+                sync_folder(target.parent)
         return sha256, self._size_bytes
 
 
@@ -173,7 +173,8 @@ def _is_old(path: Path, for_s: float) -> bool:
     return False
 
 
-def _fsync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make a rename in it last."""
     if os.name == "nt":
         return  # a folder can't be opened there; the rename is journalled
     descriptor = os.open(folder, os.O_RDONLY)

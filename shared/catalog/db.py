@@ -13,7 +13,7 @@ BUSY_TIMEOUT_S = 10.0
 
 
 def open_database(path: Path) -> Database:
-    """A connection of the caller's own thread; WAL, foreign keys on. The schema is migrated by `migrations.migrate`.
+    """A connection of the caller's own thread; WAL, foreign keys on. The schema is brought up to date by upgrade.py.
 
     Raises: StorageError.
     """
@@ -21,7 +21,9 @@ def open_database(path: Path) -> Database:
         # isolation_level None: no implicit BEGIN; every write goes through `writing`.
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = normal")
+        # full: what a caller was told (202, published, paid for) survives a power cut; normal loses the last commits under WAL.
+        # 1.5 ms a commit instead of 0.03 (2026-12, virtual disk); an import of a document makes about five.
+        connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
     except sqlite3.Error as error:
         raise StorageError(f"The catalog {path.name} can't be opened: {error}. Check the data folder.") from error

@@ -2,7 +2,7 @@
 
 from sqlite_utils import Database
 
-from shared.catalog.db import writing
+from shared.catalog.upgrade import upgrade
 
 _MIGRATIONS: tuple[str, ...] = (
     """
@@ -252,12 +252,5 @@ _MIGRATIONS: tuple[str, ...] = (
 
 
 def migrate(db: Database) -> int:
-    """Bring the schema up to date; returns the version reached. Two processes may call it at once."""
-    with writing(db) as connection:
-        version = int(connection.execute("pragma user_version").fetchone()[0])
-        for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
-            for statement in script.split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
-            connection.execute(f"pragma user_version = {number}")
-    return len(_MIGRATIONS)
+    """Bring the catalog's schema up to date. Raises: StorageError. See upgrade.py."""
+    return upgrade(db, _MIGRATIONS)

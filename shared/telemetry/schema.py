@@ -4,7 +4,8 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from shared.catalog.db import open_database, writing
+from shared.catalog.db import open_database
+from shared.catalog.upgrade import upgrade
 
 _MIGRATIONS: tuple[str, ...] = (
     """
@@ -61,16 +62,5 @@ def open_traces(path: Path, *, busy_ms: int) -> Database:
     """
     db = open_database(path)
     db.conn.execute(f"pragma busy_timeout = {busy_ms}")
-    if int(db.conn.execute("pragma user_version").fetchone()[0]) < len(_MIGRATIONS):
-        _migrate(db)
+    upgrade(db, _MIGRATIONS)
     return db
-
-
-def _migrate(db: Database) -> None:
-    with writing(db) as connection:
-        version = int(connection.execute("pragma user_version").fetchone()[0])
-        for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
-            for statement in script.split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
-            connection.execute(f"pragma user_version = {number}")
