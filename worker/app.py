@@ -44,6 +44,9 @@ TICK_S = 2.0  # of the reconciler
 FAULT_S = 30.0  # retention rests after a fault
 QUIET_MS = 30_000  # an import is not woken again before
 STOP_S = 15.0  # less than the supervisor's patience
+# Python's handlers run in the main thread. Of a process that was stopped (SIGSTOP, a frozen container) any thread may get the
+# signal afterwards, and the main thread would sleep on.
+_LISTEN_S = 1.0
 _SWEEP_EVERY = 300  # ticks
 _UPLOAD_S = 24 * 3600  # no upload takes longer
 _log = logging.getLogger(__name__)
@@ -89,7 +92,8 @@ def run(settings: Settings) -> None:
         target=_retain_until, args=(stopping, settings, layout, parts), name="retention", daemon=True
     )
     retainer.start()
-    stopping.wait()
+    while not stopping.wait(_LISTEN_S):
+        continue
     _log.info("worker stopping")
     worker.stop(
         timeout=round(STOP_S * 1000)

@@ -1,12 +1,13 @@
 """Vectors for every block, batch by batch: each is paid for once and stored before the next is asked for."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import CancelledError
 from itertools import groupby
 
 from msgspec import Struct
-from sqlite_utils import Database
 
+from shared.catalog.db import Database
 from shared.catalog.documents import version_blocks
 from shared.catalog.items import mark_embedded, mark_failed
 from shared.catalog.leases import count_embedded, restart_embed_count
@@ -16,7 +17,7 @@ from shared.errors import UpstreamError
 from shared.ids import BlockId, DocId
 from shared.text.context import embedded_text
 from worker.faults import fault_point
-from worker.stages.work import Work
+from worker.stages.work import Stopped, Work
 
 TRIES = 3  # of one batch; the embedder has repeated each of them once already
 LONGEST_WAIT_S = 30.0  # inside the stage; a provider that asks for more pauses the import
@@ -43,10 +44,10 @@ class BlockText(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-def block_texts(db: Database, target: Target) -> list[BlockText]:
-    """In document order."""
+def block_texts(db: Database, target: Target, *, only: Collection[int] | None = None) -> list[BlockText]:
+    """In document order. only: indices of the blocks that are wanted, a few."""
     found: list[BlockText] = []
-    for block in version_blocks(db, target.doc_id, target.version):
+    for block in version_blocks(db, target.doc_id, target.version, only=only):
         text = embedded_text(target.title, block)
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         found.append(BlockText(target=target, block_id=block.block_id, index=block.index, text=text, sha256=sha256))
@@ -134,6 +135,8 @@ class _Buyer:
         while True:
             try:
                 return self._embedder.embed_passages(texts)
+            except CancelledError as error:  # the embedder was closed under way: the process ends
+                raise Stopped from error
             except UpstreamError as error:
                 wait_s = retry_wait_s(tries, error.retry_after_s) if error.retryable else None
                 if wait_s is None:

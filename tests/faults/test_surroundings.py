@@ -1,0 +1,213 @@
+"""What a worker stands on gives way: broker, API, disk, catalog."""
+
+import socket
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+
+from shared.ids import ImportId
+from shared.types.imports import Import
+from tests.e2e.processes import until
+from tests.faults.processes import BOUND_S, Lifeline, Part, go_on
+from tests.faults.site import Broker, Site, mount_small_disk, unmount
+from tests.faults.world import World
+from tests.promises import promise
+
+pytestmark = [pytest.mark.slow, pytest.mark.beside, pytest.mark.timeout(600)]
+
+DISK_MB = 96
+
+
+@contextmanager
+def a_broker(world: World) -> Generator[Broker]:
+    lifeline = Lifeline()
+    broker = Broker(world.new_folder(), lifeline)
+    try:
+        yield broker
+    finally:
+        broker.close()
+        lifeline.close()
+
+
+@promise("P9")
+@pytest.mark.parametrize("point", ["discover:begins", "embed:stored@2", "publish:begins"])
+def test_a_broker_killed_and_restarted_on_its_file_holds_no_import_up(world: World, point: str) -> None:
+    with a_broker(world) as broker, world.bench(broker=broker) as bench:
+        import_id = bench.site.ask()
+        worker = bench.site.worker(fault=point)
+        worker.await_stopped()
+        broker.kill()
+        worker.go_on()
+        done = bench.site.await_state(import_id, "completed")  # it doesn't need the broker any more
+        broker.start()
+        assert worker.ask_to_stop() == 0
+        assert done.failed_documents[0].key == "空.txt"
+        world.conclude(bench, import_id, fault="broker SIGKILL", where=point, batches=0)
+
+
+@promise("P9")
+@pytest.mark.patient
+def test_an_import_accepted_while_the_broker_is_away_begins_when_it_is_back(world: World) -> None:
+    with a_broker(world) as broker, world.bench(broker=broker) as bench:
+        worker = bench.site.worker()
+        worker.await_words("worker ready")
+        broker.kill()
+        import_id = bench.site.ask()
+        worker.await_words("reconciler code=upstream_unavailable")
+        broker.start()
+        bench.site.await_state(import_id, "completed")
+        assert worker.ask_to_stop() == 0
+        world.conclude(bench, import_id, fault="broker SIGKILL", where="before the import", batches=0)
+
+
+@promise("P9")
+def test_an_api_killed_while_its_import_runs_finds_it_finished(world: World) -> None:
+    with world.bench() as bench, client() as http:
+        site = bench.site
+        port = free_port()
+        first = site.api(port)
+        await_api(first, http, port)
+        accepted = http.post(f"http://127.0.0.1:{port}/api/imports/", json={"paths": [str(world.library)]})
+        assert accepted.status_code == 202, accepted.text
+        import_id = msgspec.json.decode(accepted.content, type=Import).import_id
+        worker = site.worker(fault="embed:stored@2")
+        worker.await_stopped()
+        first.kill()
+        worker.go_on()
+        site.await_state(import_id, "completed")
+        second = site.api(port)
+        await_api(second, http, port)
+        seen = http.get(f"http://127.0.0.1:{port}/api/imports/{import_id}")
+        assert msgspec.json.decode(seen.content, type=Import) == site.look(import_id)
+        found = http.post(f"http://127.0.0.1:{port}/api/tools/scan_term", json={"term": "P-1042"})
+        assert "0.8 bar" in found.text
+        assert (second.ask_to_stop(), worker.ask_to_stop()) == (0, 0)
+        assert site.layout.traces.exists()
+        world.conclude(bench, import_id, fault="API SIGKILL", where="embed:stored@2", batches=1)
+
+
+@promise("P9")
+def test_an_api_killed_in_the_middle_of_an_upload_has_accepted_nothing(world: World) -> None:
+    with world.bench() as bench, client() as http:
+        port = free_port()
+        api = bench.site.api(port)
+        await_api(api, http, port)
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(HALF_AN_UPLOAD)
+            incoming = bench.site.layout.originals / "incoming"
+            until("the upload has begun", lambda: incoming.is_dir() and any(incoming.iterdir()), seconds=BOUND_S)
+            api.kill()
+        import_id = bench.site.ask()
+        worker = bench.site.worker()
+        bench.site.await_state(import_id, "completed")
+        assert worker.ask_to_stop() == 0
+        assert bench.site.db.conn.execute("select count(*) from imports").fetchone() == (1,)
+        world.conclude(bench, import_id, fault="API SIGKILL", where="upload", batches=0)
+
+
+@promise("P9")
+@pytest.mark.patient
+@pytest.mark.parametrize("point", ["discover:begins", "parse:begins", "chunk:begins", "embed:begins", "index:begins"])
+def test_a_full_disk_costs_no_document_and_the_import_goes_on_when_there_is_room(world: World, point: str) -> None:
+    with small_disk(world) as folder, world.bench(folder=folder / "data") as bench:
+        import_id = bench.site.ask()
+        worker = bench.site.worker(fault=point)
+        worker.await_stopped()
+        filler = folder / "filler"
+        fill(filler)
+        worker.go_on()
+        until("the worker is in trouble", lambda: in_trouble(bench.site, worker, import_id), seconds=BOUND_S)
+        filler.unlink()
+        bench.site.await_state(import_id, "completed")
+        assert worker.ask_to_stop() == 0
+        world.conclude(bench, import_id, fault="disk full", where=point, result="waited, equal")
+
+
+@promise("P9")
+@pytest.mark.patient
+@pytest.mark.parametrize("point", ["discover:stored@3", "chunk:begins", "embed:bought@2", "publish:begins"])
+def test_a_catalog_locked_for_longer_than_anybody_waits_costs_nothing(world: World, point: str) -> None:
+    with world.bench() as bench:
+        import_id = bench.site.ask()
+        worker = bench.site.worker(fault=point)
+        where = worker.await_stopped()
+        with locked(bench.site.layout.catalog), locked(bench.site.layout.embeddings):
+            go_on(where)
+            worker.await_words("can't be written")
+        bench.site.await_state(import_id, "completed")
+        assert worker.ask_to_stop() == 0
+        world.conclude(bench, import_id, fault="catalog and vectors locked", where=point, result="waited, equal")
+
+
+@contextmanager
+def small_disk(world: World) -> Generator[Path]:
+    folder = world.new_folder()
+    if not mount_small_disk(folder, size_mb=DISK_MB):
+        pytest.skip("a small disk can't be mounted here (needs root and tmpfs): what a full one does stays unproven")
+    try:
+        yield folder
+    finally:
+        unmount(folder)
+
+
+def fill(path: Path) -> None:
+    """Until not one more byte fits."""
+    piece = 1 << 20
+    with path.open("wb", buffering=0) as file:
+        while piece:
+            try:
+                file.write(b"\0" * piece)
+            except OSError:
+                piece //= 2
+
+
+def in_trouble(site: Site, worker: Part, import_id: ImportId) -> bool:
+    """It has paused, or could not even write that down; or there was room enough after all in what it had reserved."""
+    assert worker.runs(), worker.log.read_text()
+    return site.look(import_id).state in ("paused", "completed") or worker.says("can't be written", "disk is full")
+
+
+@contextmanager
+def locked(database: Path) -> Generator[None]:
+    """By another writer in the middle of a transaction."""
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("begin immediate")
+    try:
+        yield
+    finally:
+        other.execute("rollback")
+        other.close()
+
+
+HALF_AN_UPLOAD = (
+    b"POST /api/imports/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+    b"Content-Length: 1000000\r\n\r\n"
+    b'--x\r\nContent-Disposition: form-data; name="files"; filename="half.md"\r\n\r\n' + "水泵".encode() * 100_000
+)
+
+
+@contextmanager
+def client() -> Generator[httpx.Client]:
+    with httpx.Client(trust_env=False, timeout=BOUND_S) as http:
+        yield http
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def await_api(api: Part, http: httpx.Client, port: int) -> None:
+    def answers() -> bool:
+        assert api.runs(), api.log.read_text()
+        try:
+            return http.get(f"http://127.0.0.1:{port}/healthz").is_success
+        except httpx.TransportError:
+            return False
+
+    until("the API answers", answers, seconds=BOUND_S)
