@@ -10,6 +10,7 @@ from shared.types.snapshots import FailedDocument, Snapshot
 
 NAMED = 5  # up to so many missing documents are all named
 MOST_NAMED = 20  # of more, those whose names touch the question
+NAME_CHARS = 120
 
 
 def gap(snapshot: Snapshot, access: Access, *, documents: int) -> SnapshotGap:
@@ -22,18 +23,27 @@ def gap(snapshot: Snapshot, access: Access, *, documents: int) -> SnapshotGap:
     return SnapshotGap(state=state, documents=documents, failed_documents=failed)
 
 
-def names(failed: Sequence[FailedDocument]) -> list[str]:
-    return [f"{one.source_label}/{one.key} ({one.code})" for one in failed]
+def named(gap: SnapshotGap, *, question: str) -> tuple[str, ...]:
+    """The missing documents worth naming: all if they are few, else those whose names touch the question.
 
-
-def limitations(gap: SnapshotGap, *, question: str, wording: Wording) -> tuple[Limitation, ...]:
-    """Say what is missing: every document if they are few, else how many and those whose names touch the question."""
-    if gap.state == "ready":
-        return ()
-    failed = gap.failed_documents
+    A name is a stranger's text: each is one line of printable characters, cut to `NAME_CHARS`.
+    """
+    failed: Sequence[FailedDocument] = gap.failed_documents
     if len(failed) > NAMED:
         asked = content_terms(question)
-        failed = [one for one in failed if asked & content_terms(one.key)][:MOST_NAMED]
+        failed = [one for one in failed if asked & content_terms(one.key)]
+    return tuple(f"{_one_line(f'{one.source_label}/{one.key}')} ({one.code})" for one in failed[:MOST_NAMED])
+
+
+def limitations(gap: SnapshotGap, *, named: Sequence[str], wording: Wording) -> tuple[Limitation, ...]:
+    """Say how many documents are missing, and those `named`."""
+    if gap.state == "ready":
+        return ()
     count = len(gap.failed_documents)
-    text = wording.render("limitation", code="snapshot_partial", count=count, names=names(failed))
+    text = wording.render("limitation", code="snapshot_partial", count=count, names=named)
     return (Limitation(code="snapshot_partial", text=text),)
+
+
+def _one_line(name: str) -> str:
+    cut = name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in cut)

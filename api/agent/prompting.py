@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from api.agent import gaps
 from api.agent.steps import CountTokens, Start
 from api.tools.registry import DESCRIPTORS
 from shared.prompts import Bundle, Lang
@@ -50,12 +49,14 @@ def opening(
     limits: Limits,
     snapshot: Snapshot,
     gap: SnapshotGap,
+    named: Sequence[str],
     scoped: bool,
     count: CountTokens,
 ) -> Start:
     """The system prompt and the task, rendered from the bundle.
 
-    `scoped`: the caller restricted the run to some documents.
+    `named`: missing documents, as `gaps.named` has them: data, so they stand in the task as JSON and never in the system
+    prompt. `scoped`: the caller restricted the run to some documents.
     """
     tools = [
         {
@@ -70,13 +71,18 @@ def opening(
         max_tool_calls=limits.max_tool_calls,
         snapshot_id=snapshot.snapshot_id,
         complete=gap.state == "ready",
-        failed=gaps.names(gap.failed_documents),
+        missing=len(gap.failed_documents),
         scoped=scoped,
         tools=tools,
     )
     return Start(
         system=system,
-        task=wording.render("task", question=question, history=_recent(history, count)),
+        task=wording.render(
+            "task",
+            question=question,
+            history=_recent(history, count),
+            missing=[msgspec.json.encode(name).decode() for name in named],
+        ),
         limits=limits,
         tools=frozenset(one.name for one in DESCRIPTORS),
         snapshot_id=snapshot.snapshot_id,

@@ -124,13 +124,16 @@ async def _run(
     gap = gaps.gap(pinned.snapshot, pinned.access, documents=await _visible_documents(pinned))
     emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
     scoped = request.scope is not None
-    start = opening(
+    named = await asyncio.to_thread(gaps.named, gap, question=request.question)  # there may be thousands
+    start = await asyncio.to_thread(
+        opening,
         request.question,
         request.history,
         wording=wording,
         limits=request.limits,
         snapshot=pinned.snapshot,
         gap=gap,
+        named=named,
         scoped=scoped,
         count=count_tokens,
     )
@@ -142,7 +145,7 @@ async def _run(
     driver = Driver(answerer=answerer, tools=tools, emit=emit, watch=watch, now_ms=now_ms)
     so_far.state = State(start, wording=wording, count=count_tokens)
     outcome = await drive(run(so_far.state), driver)
-    standing = gaps.limitations(gap, question=request.question, wording=wording)
+    standing = gaps.limitations(gap, named=named, wording=wording)
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))

@@ -243,7 +243,7 @@ def test_an_answer_on_a_partial_snapshot_names_what_is_missing(world: World) -> 
     asked = ask(world, chat=chat)
     assert asked.codes() == ["snapshot_partial"]
     assert "年假细则.pdf" in asked.answer.limitations[0].text
-    assert "年假细则.pdf" in chat.requests[0].messages[0].content
+    assert "年假细则.pdf" in chat.requests[0].messages[1].content
     assert asked.answer.snapshot is not None
     assert asked.answer.snapshot.failed_documents == (missing,)
 

@@ -127,7 +127,7 @@ def failed(*keys: str) -> tuple[FailedDocument, ...]:
 @promise("P7")
 def test_a_few_missing_documents_are_all_named() -> None:
     gap = gaps.gap(a_snapshot(failed=failed("年假.pdf", "b.docx")), OWNER, documents=3)
-    (limitation,) = gaps.limitations(gap, question="年假有几天？", wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="年假有几天？"), wording=ZH)
     assert limitation.code == "snapshot_partial"
     assert "手册/年假.pdf (corrupt)" in limitation.text
     assert "手册/b.docx (corrupt)" in limitation.text
@@ -137,7 +137,7 @@ def test_a_few_missing_documents_are_all_named() -> None:
 def test_of_many_missing_documents_those_that_could_matter_are_named() -> None:
     keys = [f"附件{number}.pdf" for number in range(20)]
     gap = gaps.gap(a_snapshot(failed=failed("年假规定.pdf", *keys)), OWNER, documents=3)
-    (limitation,) = gaps.limitations(gap, question="年假有几天？", wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="年假有几天？"), wording=ZH)
     assert "年假规定.pdf" in limitation.text
     assert "附件3.pdf" not in limitation.text
     assert "21" in limitation.text
@@ -145,11 +145,11 @@ def test_of_many_missing_documents_those_that_could_matter_are_named() -> None:
 
 def test_a_caller_with_labels_learns_that_something_is_missing_but_not_what() -> None:
     gap = gaps.gap(a_snapshot(failed=failed("并购.pdf")), Access(labels=frozenset({"hr"})), documents=2)
-    (limitation,) = gaps.limitations(gap, question="并购", wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="并购"), wording=ZH)
     assert gap.failed_documents == ()
     assert "并购" not in limitation.text
     assert limitation.text == "这个快照缺少部分导入失败的文档。"
 
 
 def test_a_complete_snapshot_has_no_gap() -> None:
-    assert gaps.limitations(gaps.gap(a_snapshot(), OWNER, documents=3), question="年假", wording=ZH) == ()
+    assert gaps.limitations(gaps.gap(a_snapshot(), OWNER, documents=3), named=[], wording=ZH) == ()
