@@ -101,15 +101,15 @@ def create_app(settings: Settings) -> Litestar:
 def build_app(
     parts: Parts,
     *,
-    starting: Sequence[Callable[[], None]] = (),
+    starting: Sequence[Callable[[Litestar], None]] = (),
     closing: Sequence[Callable[[], Awaitable[None]]] = (),
 ) -> Litestar:
     """Routes around parts that somebody made. `starting`, `closing`: what else happens at both ends of its life."""
 
     @asynccontextmanager
-    async def life(_app: Litestar) -> AsyncGenerator[None]:
+    async def life(app: Litestar) -> AsyncGenerator[None]:
         for start in starting:
-            start()
+            start(app)
         try:
             yield
         finally:
@@ -164,13 +164,16 @@ class NoBell:
 
 
 class Warming:
-    """Loads the embedder's model and the dictionaries in a thread, so that the server is up before them."""
+    """Loads the embedder's model and the dictionaries in a thread, so that the server is up before them.
+
+    Then the description of the API is made: it takes most of a second, which its first reader must not hold up others with.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._state: Literal["loading", "ready", "failed"] = "loading"
         self._failure: str | None = None
-        self._thread = threading.Thread(target=self._warm, name="warm-up", daemon=True)
+        self._thread: threading.Thread | None = None
 
     @property
     def state(self) -> Literal["loading", "ready", "failed"]:
@@ -180,14 +183,16 @@ class Warming:
     def failure(self) -> str | None:
         return self._failure
 
-    def start(self) -> None:
+    def start(self, app: Litestar) -> None:
+        self._thread = threading.Thread(target=self._warm, args=(app,), name="warm-up", daemon=True)
         self._thread.start()
 
     async def finish(self) -> None:
         """Wait until nothing uses the embedder any more."""
-        await asyncio.to_thread(self._thread.join)
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
 
-    def _warm(self) -> None:
+    def _warm(self, app: Litestar) -> None:
         try:
             warm_up_agent()
             warm_up(self._embedder)
@@ -198,6 +203,7 @@ class Warming:
         finally:
             if self._state != "ready":
                 self._state = "failed"
+        _log.info("the API has %d addresses", len(app.openapi_schema.paths or {}))
 
 
 def _bell(settings: Settings) -> WorkerBell:

@@ -9,6 +9,8 @@ from litestar.di import NamedDependency
 from msgspec import Struct
 
 from api.parts import Parts
+from api.routes.access import AnyRequest
+from api.routes.edge import brings_key
 from shared.access import OWNER
 from shared.catalog.snapshots import active_snapshot_id
 from shared.errors import CiteboundError, NoSnapshot
@@ -24,11 +26,13 @@ class Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str | None = None
 
 
-class Readiness(Struct, frozen=True, kw_only=True):
+class Readiness(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whoever brings no key where one is demanded gets the states and nothing else."""
+
     ready: bool
     parts: dict[str, Part]
-    runs: int  # under way
-    traces_dropped: int  # spans, artifacts and runs this process could not write
+    runs: int | None = None  # under way
+    traces_dropped: int | None = None  # spans, artifacts and runs this process could not write
 
 
 @get("/healthz")
@@ -38,8 +42,11 @@ async def healthz() -> dict[str, str]:
 
 
 @get("/readyz")
-async def readyz(parts: NamedDependency[Parts]) -> Response[Readiness]:
-    """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed."""
+async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response[Readiness]:
+    """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed.
+
+    Needs no key; without it, where one is demanded, only the states are told.
+    """
     catalog, broker = await asyncio.gather(_checked(lambda: _read(parts)), _checked(parts.bell.check))
     embedder = (
         Part(state="ok")
@@ -54,11 +61,18 @@ async def readyz(parts: NamedDependency[Parts]) -> Response[Readiness]:
         "chat_model": Part(state="ok", detail=parts.chat_model)
         if parts.chat_model
         else Part(state="none", detail="no model is configured: answers are made of verbatim sentences"),
+        "traces": Part(state="ok")
+        if parts.telemetry.is_writing()
+        else Part(
+            state="failed", detail="runs and traces are not written any more; restart the server, the log says why"
+        ),
     }
     ready = all(part.state in ("ok", "none") for part in found.values())
-    body = Readiness(
-        ready=ready, parts=found, runs=parts.desk.count(), traces_dropped=sum(parts.telemetry.dropped().values())
-    )
+    if brings_key(parts.settings.api, request.headers):
+        dropped = sum(parts.telemetry.dropped().values())
+        body = Readiness(ready=ready, parts=found, runs=parts.desk.count(), traces_dropped=dropped)
+    else:
+        body = Readiness(ready=ready, parts={name: Part(state=part.state) for name, part in found.items()})
     return Response(body, status_code=200 if ready else 503)
 
 
@@ -79,9 +93,10 @@ def _read(parts: Parts) -> SnapshotId | None:
 
 
 async def _snapshot(parts: Parts) -> Part:
-    """The active snapshot opens and is what its manifest says; verified once, then cached by the library."""
+    """The active snapshot opens, is what its manifest says (verified once, then cached by the library) and can be searched."""
     try:
         async with await parts.library.pin(None, OWNER) as pinned:
+            pinned.check_searchable()
             return Part(state="ok", detail=pinned.snapshot.snapshot_id)
     except NoSnapshot:
         return Part(state="none", detail="nothing has been imported yet")

@@ -9,11 +9,11 @@ from shared.settings import Settings
 
 
 def roots(settings: Settings) -> tuple[Path, ...]:
-    """CITEBOUND_API_IMPORT_ROOTS; without it, and on loopback only, the owner's home and the folder around the data folder."""
+    """CITEBOUND_API_IMPORT_ROOTS; without it, and on loopback only, the owner's home."""
     if settings.api.import_roots:
         return tuple(Path(root) for root in settings.api.import_roots)
     if is_loopback(settings.api.host):
-        return (Path.home(), Path(settings.data_dir).parent)
+        return (Path.home(),)
     return ()
 
 

@@ -1,11 +1,14 @@
 """Snapshots: what there is, what answers, and letting another one answer."""
 
+import asyncio
+
 from litestar import Router, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath
 from msgspec import Struct
 
 from api.parts import Parts
+from api.routes.access import AnyRequest, access_of
 from shared.catalog.snapshots import activate as catalog_activate
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot, list_snapshots
 from shared.ids import SnapshotId
@@ -25,16 +28,28 @@ def list_all(parts: NamedDependency[Parts]) -> Snapshots:
 
 @get("/{snapshot_id:str}", sync_to_thread=True)
 def get_one(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Snapshot:
-    with parts.catalog.open() as db:
-        return get_snapshot(db, SnapshotId(snapshot_id))
+    return _get(parts, SnapshotId(snapshot_id))
 
 
-@post("/{snapshot_id:str}/activate", status_code=200, sync_to_thread=True)
-def activate(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Snapshot:
-    """Runs that begin from now on read this snapshot; those under way keep theirs."""
-    with parts.catalog.open() as db:
-        catalog_activate(db, SnapshotId(snapshot_id), cause="activate", now_ms=parts.now_ms())
-        return get_snapshot(db, SnapshotId(snapshot_id))
+@post("/{snapshot_id:str}/activate", status_code=200)
+async def activate(request: AnyRequest, parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Snapshot:
+    """Runs that begin from now on read this snapshot; those under way keep theirs. One that does not open changes nothing."""
+    wanted = SnapshotId(snapshot_id)
+    if (await asyncio.to_thread(_get, parts, wanted)).state not in ("ready", "ready_partial"):
+        return await asyncio.to_thread(_activate, parts, wanted)  # which says why not
+    async with await parts.library.pin(wanted, access_of(request)):
+        return await asyncio.to_thread(_activate, parts, wanted)
 
 
 snapshots = Router("/api/snapshots", route_handlers=[list_all, get_one, activate], tags=["snapshots"])
+
+
+def _get(parts: Parts, snapshot_id: SnapshotId) -> Snapshot:
+    with parts.catalog.open() as db:
+        return get_snapshot(db, snapshot_id)
+
+
+def _activate(parts: Parts, snapshot_id: SnapshotId) -> Snapshot:
+    with parts.catalog.open() as db:
+        catalog_activate(db, snapshot_id, cause="activate", now_ms=parts.now_ms())
+        return get_snapshot(db, snapshot_id)

@@ -63,13 +63,13 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
         yield check
     if address is not None:
-        yield _ready(address)
+        yield _ready(address, settings.api.api_key)
     elif snapshot_is_there:
         yield contents.opens(settings, layout)
 
 
-def _ready(address: str) -> Check:
-    parts = read_readiness(address, timeout_s=10)
+def _ready(address: str, key: str | None) -> Check:
+    parts = read_readiness(address, key=key, timeout_s=10)
     log = "see api.log in the data folder's logs; the supervisor starts it again if it died"
     if parts is None:
         return Check(name="ready", state="broken", detail=f"{address} does not answer", remedy=log)

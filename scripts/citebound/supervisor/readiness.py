@@ -21,9 +21,11 @@ class Readiness(Struct, frozen=True, kw_only=True):
 _decoder = msgspec.json.Decoder(Readiness)
 
 
-def read_readiness(address: str, *, timeout_s: float) -> dict[str, Part] | None:
-    """The parts by name; None when nothing answers, or nothing that is ours."""
+def read_readiness(address: str, *, key: str | None, timeout_s: float) -> dict[str, Part] | None:
+    """The parts by name; None when nothing answers, or nothing that is ours. Without the `key` nothing says why a part failed."""
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
     try:
-        return _decoder.decode(httpx.get(f"{address}/readyz", timeout=timeout_s, trust_env=False).content).parts
+        reply = httpx.get(f"{address}/readyz", headers=headers, timeout=timeout_s, trust_env=False)
+        return _decoder.decode(reply.content).parts
     except (httpx.TransportError, msgspec.DecodeError):
         return None

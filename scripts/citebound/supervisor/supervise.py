@@ -201,7 +201,7 @@ class Supervisor:
 
     def _is_ready(self) -> bool:
         """True when no part is loading any more. A part that failed (a damaged snapshot, say) must not keep people from mending it."""
-        parts = read_readiness(self.address, timeout_s=5)
+        parts = read_readiness(self.address, key=self._settings.api.api_key, timeout_s=5)
         if parts is None or any(part.state == "loading" for part in parts.values()):
             return False
         self.troubles = tuple(f"{name}: {part.detail}" for name, part in parts.items() if part.state == "failed")

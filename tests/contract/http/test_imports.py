@@ -164,6 +164,7 @@ def test_paths_of_the_server_are_taken_when_they_lie_in_an_allowed_folder(site: 
     folder = tmp_path / "文档"
     folder.mkdir()
     (folder / "a.md").write_bytes(POLICY)
+    site.with_api(import_roots=(str(tmp_path),))
     with site.client() as client:
         body = {"paths": [str(folder), str(folder / "a.md")], "source": {"label": "共享"}}
         reply = client.post("/api/imports", json=body)
@@ -191,7 +192,7 @@ def test_paths_elsewhere_are_refused_whether_or_not_anything_is_there(tmp_path: 
 
 def test_only_a_loopback_server_opens_the_owner_s_folders_by_itself(tmp_path: Path) -> None:
     local = Settings(data_dir=str(tmp_path / "data"))
-    assert roots(local) == (Path.home(), tmp_path)
+    assert roots(local) == (Path.home(),)
     public = Settings(data_dir=str(tmp_path / "data"), api=ApiSettings(host="0.0.0.0", api_key="k"))
     assert roots(public) == ()
     named = Settings(

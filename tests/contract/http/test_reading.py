@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from api.retrieval.blocks import BlockView
+from shared.embeddings.fake import FakeEmbedder
 from shared.errors import UpstreamError
+from shared.llm.scripted import ScriptedChat
 from shared.types.snapshots import Snapshot, SnapshotDocument
 from tests.contract.http.site import LEAVE, Site
 from tests.factories import a_document
@@ -58,6 +60,16 @@ def test_snapshots_are_listed_newest_first_and_another_may_be_made_active(site: 
         moved = client.post(f"/api/snapshots/{first.snapshot_id}/activate")
         assert msgspec.json.decode(moved.content, type=Snapshot).snapshot_id == first.snapshot_id
         assert client.get("/api/snapshots").json()["active"] == first.snapshot_id
+
+
+def test_a_snapshot_that_does_not_open_is_not_made_active(site: Site) -> None:
+    broken, sound = site.publish(), site.publish()
+    site.vectors.drop(broken.snapshot_id)
+    with site.client() as client:
+        reply = client.post(f"/api/snapshots/{broken.snapshot_id}/activate")
+        assert (reply.status_code, reply.json()["code"]) == (503, "collection_unavailable")
+        assert client.get("/api/snapshots").json()["active"] == sound.snapshot_id
+        assert client.post("/api/snapshots/snap_unknown/activate").status_code == 404
 
 
 def test_documents_are_those_of_the_active_snapshot_or_of_the_one_named(site: Site) -> None:
@@ -173,7 +185,43 @@ def test_the_server_is_ready_on_an_empty_machine_and_says_what_is_missing(site: 
         reply = client.get("/readyz")
     assert reply.status_code == 200
     states = {name: part["state"] for name, part in reply.json()["parts"].items()}
-    assert states == {"catalog": "ok", "broker": "ok", "embedder": "ok", "snapshot": "none", "chat_model": "none"}
+    assert states == {
+        "catalog": "ok",
+        "broker": "ok",
+        "embedder": "ok",
+        "snapshot": "none",
+        "chat_model": "none",
+        "traces": "ok",
+    }
+    assert (reply.json()["runs"], reply.json()["traces_dropped"]) == (0, 0)
+
+
+def test_whoever_brings_no_key_is_told_whether_the_server_is_ready_and_nothing_of_the_inside(site: Site) -> None:
+    snapshot_id = site.publish().snapshot_id
+    site.chat = ScriptedChat(model="internal.example/model-x")
+    site.with_api(api_key="the-key-of-this-test")
+    with site.client() as client:
+        stranger = client.get("/readyz")
+        wrong = client.get("/readyz", headers={"Authorization": "Bearer wrong"})
+        owner = client.get("/readyz", headers={"Authorization": "Bearer the-key-of-this-test"}).json()
+    parts = {name: {"state": "ok"} for name in ("catalog", "broker", "embedder", "snapshot", "chat_model", "traces")}
+    assert stranger.json() == {"ready": True, "parts": parts}
+    assert wrong.json() == stranger.json()
+    assert (owner["parts"]["snapshot"]["detail"], owner["parts"]["chat_model"]["detail"], owner["runs"]) == (
+        snapshot_id,
+        "internal.example/model-x",
+        0,
+    )
+
+
+def test_the_server_is_not_ready_when_no_search_can_succeed(site: Site) -> None:
+    site.publish()
+    site.embedder = FakeEmbedder(version="another-model")
+    with site.client() as client:
+        reply = client.get("/readyz")
+        assert (reply.status_code, reply.json()["parts"]["snapshot"]["state"]) == (503, "failed")
+        assert "another-model" in reply.json()["parts"]["snapshot"]["detail"]
+        assert client.post("/api/tools/search_blocks", json={"query": "年假"}).status_code == 503
 
 
 def test_the_server_is_not_ready_while_a_part_is_loading_or_broken(site: Site) -> None:
