@@ -186,6 +186,7 @@ class _Course:
             snapshot_id = open_snapshot(self._work, plan, self._space, self._parts.vectors)
             job = BuildJob(
                 snapshot_id=snapshot_id,
+                base=plan.begin_with,
                 embedding_version=self._space.embedding_version,
                 dimensions=self._space.dimensions,
             )

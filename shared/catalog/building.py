@@ -10,9 +10,9 @@ from sqlite_utils import Database
 from shared.catalog.db import writing
 from shared.catalog.leases import HELD
 from shared.catalog.retention import remember_removed
-from shared.catalog.rows import Row, one, rows, to_json
+from shared.catalog.rows import Row, first_column, one, rows, to_json
 from shared.catalog.snapshots import active_snapshot_id, member, move_pointer
-from shared.ids import ImportId, SnapshotId
+from shared.ids import BlockId, ImportId, SnapshotId
 from shared.types.snapshots import FailedDocument, SnapshotDocument, SnapshotManifest
 
 _COLUMNS = ", ".join(SnapshotDocument.__struct_fields__)
@@ -55,6 +55,16 @@ def base_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument
     """A snapshot's documents with the labels that their sources have now; by doc_id."""
     sql = _AS_THEY_ARE_NOW.format(members="snapshot_documents", condition="members.snapshot_id = :id")
     return [member(row) for row in rows(db, sql, id=snapshot_id)]
+
+
+def member_block_ids(db: Database, snapshot_id: SnapshotId) -> list[BlockId]:
+    """Every block of every member, as stored; in no order."""
+    return first_column(
+        db,
+        "select blocks.block_id from snapshot_documents as members cross join blocks using (doc_id, version)"
+        " where members.snapshot_id = :id",
+        id=snapshot_id,
+    )
 
 
 def damaged_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 from sqlite_utils import Database
@@ -24,8 +24,9 @@ _BLOCK = (
 _OF_VERSION = (
     " from blocks join sections on sections.doc_id = blocks.doc_id"
     " and sections.version = blocks.version and sections.ordinal = blocks.section_ordinal"
-    " where blocks.doc_id = :doc and blocks.version = :version order by blocks.block_index"
+    " where blocks.doc_id = :doc and blocks.version = :version"
 )
+_IN_ORDER = " order by blocks.block_index"
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -108,9 +109,11 @@ def get_version(db: Database, doc: DocId, version: int) -> DocumentVersion:
     return msgspec.convert(row, DocumentVersion)
 
 
-def version_blocks(db: Database, doc: DocId, version: int) -> list[Block]:
-    """In document order."""
-    found = rows(db, f"select {_BLOCK}{_OF_VERSION}", doc=doc, version=version)
+def version_blocks(db: Database, doc: DocId, version: int, *, only: Collection[int] | None = None) -> list[Block]:
+    """In document order. only: indices of the blocks that are wanted."""
+    wanted = "" if only is None else " and blocks.block_index in (select value from json_each(:only))"
+    sql = f"select {_BLOCK}{_OF_VERSION}{wanted}{_IN_ORDER}"
+    found = rows(db, sql, doc=doc, version=version, only=to_json(sorted(only or ())))
     return [_block(row) for row in found]
 
 
@@ -137,7 +140,7 @@ def is_as_imported(db: Database, doc: DocId, version: int) -> bool:
         doc=doc,
         version=version,
     )
-    blocks = rows(db, f"select {_BLOCK}, blocks.folded{_OF_VERSION}", doc=doc, version=version)
+    blocks = rows(db, f"select {_BLOCK}, blocks.folded{_OF_VERSION}{_IN_ORDER}", doc=doc, version=version)
     if not expected or (len(sections), len(blocks)) != (expected[0]["sections"], expected[0]["blocks"]):
         return False
     try:

@@ -21,6 +21,14 @@ def rows(db: Database, sql: str, **values: object) -> list[Row]:
         raise StorageError(f"The catalog can't be read: {error}.") from error
 
 
+def first_column(db: Database, sql: str, **values: object) -> list[Any]:
+    """For many short rows. Raises: StorageError when the disk fails."""
+    try:
+        return [value for (value,) in db.conn.execute(sql, values)]
+    except sqlite3.OperationalError as error:
+        raise StorageError(f"The catalog can't be read: {error}.") from error
+
+
 def one(db: Database, sql: str, **values: object) -> Row | None:
     return next(iter(rows(db, sql, **values)), None)
 

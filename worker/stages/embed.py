@@ -1,7 +1,7 @@
 """Vectors for every block, batch by batch: each is paid for once and stored before the next is asked for."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import CancelledError
 from itertools import groupby
 
@@ -44,10 +44,10 @@ class BlockText(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-def block_texts(db: Database, target: Target) -> list[BlockText]:
-    """In document order."""
+def block_texts(db: Database, target: Target, *, only: Collection[int] | None = None) -> list[BlockText]:
+    """In document order. only: indices of the blocks that are wanted, a few."""
     found: list[BlockText] = []
-    for block in version_blocks(db, target.doc_id, target.version):
+    for block in version_blocks(db, target.doc_id, target.version, only=only):
         text = embedded_text(target.title, block)
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         found.append(BlockText(target=target, block_id=block.block_id, index=block.index, text=text, sha256=sha256))

@@ -1,14 +1,14 @@
 """Whether a sealed collection is what the catalog says, and the manifest that states it. spec/03 "Seal"."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.types.snapshots import ManifestDocument, SnapshotDocument, SnapshotManifest
-from shared.vectors.port import Collection, Filter, Point, Sparse
+from shared.vectors.port import Collection, Dense, Filter, Sparse
 
 SAMPLES = 16
 _NEAREST = 10
@@ -22,51 +22,51 @@ class Problem(Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class Census:
-    """What went into a collection, counted on the way: every id, the sampled points, how many points have their terms."""
+class Sample(Struct, frozen=True, kw_only=True):
+    """A block that has to find itself."""
 
-    def __init__(self, *, sampled: frozenset[tuple[DocId, int]], terms: frozenset[int]) -> None:
-        self._sampled = sampled
-        self._terms = terms
-        self.ids: set[BlockId] = set()
-        self.samples: list[Point] = []
-        self.frequency: Counter[int] = Counter()
-
-    def count(self, points: Sequence[Point]) -> None:
-        for point in points:
-            self.ids.add(point.block_id)
-            self.frequency.update(self._terms.intersection(point.sparse.indices))
-            if (point.doc_id, point.index) in self._sampled:
-                self.samples.append(point)
+    block_id: BlockId
+    doc_id: DocId
+    doc_blocks: int  # of its document
+    dense: Dense | None  # None = not in the cache any more: it came with the base, and is asked for as it is stored
+    terms: Sparse
 
 
-def sample(members: Sequence[SnapshotDocument], *, size: int = SAMPLES) -> frozenset[tuple[DocId, int]]:
-    """Blocks (document, index) spread evenly over the whole snapshot."""
+def sample(members: Sequence[SnapshotDocument], *, size: int = SAMPLES) -> dict[DocId, frozenset[int]]:
+    """Indices of blocks by document, spread evenly over the whole snapshot."""
     total = sum(member.blocks for member in members)
     count = min(size, total)
-    wanted = [total * n // count for n in range(count)]
-    found: set[tuple[DocId, int]] = set()
+    wanted = deque(total * n // count for n in range(count))
+    found: dict[DocId, frozenset[int]] = {}
     first = 0
     for member in members:
+        inside: set[int] = set()
         while wanted and wanted[0] < first + member.blocks:
-            found.add((member.doc_id, wanted.pop(0) - first))
+            inside.add(wanted.popleft() - first)
+        if inside:
+            found[member.doc_id] = frozenset(inside)
         first += member.blocks
-    return frozenset(found)
+    return found
 
 
-def check(collection: Collection, census: Census) -> Problem | None:
-    """Raises: CollectionUnavailable, UpstreamError."""
+def check(collection: Collection, expected: Iterable[BlockId], samples: Sequence[Sample]) -> Problem | None:
+    """expected: every block that the catalog has for the snapshot, each once.
+
+    Raises: CollectionUnavailable, UpstreamError.
+    """
+    wanted = set(expected)
     points = collection.count()
-    if points != len(census.ids):
-        return Problem(check="count", detail=f"{points} points instead of {len(census.ids)}")
-    strange = census.ids.symmetric_difference(collection.block_ids())
+    if points != len(wanted):
+        return Problem(check="count", detail=f"{points} points instead of {len(wanted)}")
+    strange = wanted.symmetric_difference(collection.block_ids())
     if strange:
         return Problem(check="ids", detail=f"{len(strange)} blocks differ, among them {min(strange)}")
-    for point in census.samples:
-        if not _found_by_vector(collection, point):
-            return Problem(check="own_vector", detail=f"{point.block_id} is not found by its own vector")
-        if point.sparse.indices and not _found_by_term(collection, point, census.frequency):
-            return Problem(check="rare_term", detail=f"{point.block_id} is not found by its rarest term")
+    frequency = Counter(term for one in samples for term in one.terms.indices)
+    for one in samples:
+        if not _found_by_vector(collection, one):
+            return Problem(check="own_vector", detail=f"{one.block_id} is not found by its own vector")
+        if one.terms.indices and not _found_by_term(collection, one, frequency):
+            return Problem(check="rare_term", detail=f"{one.block_id} is not found by a rare term")
     return None
 
 
@@ -111,15 +111,19 @@ def manifest(
     )
 
 
-def _found_by_vector(collection: Collection, point: Point) -> bool:
+def _found_by_vector(collection: Collection, one: Sample) -> bool:
     """It is as near to itself as can be; copies of its text may crowd it out of the first ten."""
-    hits = collection.dense(point.dense, within=Filter(), limit=_NEAREST)
+    own = collection.dense_of([one.block_id]).get(one.block_id) if one.dense is None else one.dense
+    if own is None:
+        return False
+    hits = collection.dense(own, within=Filter(), limit=_NEAREST)
     equal = [hit for hit in hits if hit.score >= 1 - _EQUAL]
-    return len(equal) == _NEAREST or any(hit.block_id == point.block_id for hit in equal)
+    return len(equal) == _NEAREST or any(hit.block_id == one.block_id for hit in equal)
 
 
-def _found_by_term(collection: Collection, point: Point, frequency: Mapping[int, int]) -> bool:
-    rarest = min(point.sparse.indices, key=lambda term: (frequency[term], term))
+def _found_by_term(collection: Collection, one: Sample, frequency: Mapping[int, int]) -> bool:
+    """By a term that few of the sampled blocks have."""
+    rarest = min(one.terms.indices, key=lambda term: (frequency[term], term))
     query = Sparse(indices=(rarest,), values=(1.0,))
-    hits = collection.sparse(query, within=Filter(doc_ids=(point.doc_id,)), limit=frequency[rarest])
-    return any(hit.block_id == point.block_id for hit in hits)
+    hits = collection.sparse(query, within=Filter(doc_ids=(one.doc_id,)), limit=one.doc_blocks)
+    return any(hit.block_id == one.block_id for hit in hits)

@@ -236,13 +236,29 @@ def test_a_collection_that_fails_a_check_is_never_published(shop: Workshop) -> N
     assert shop.vectors.names() == [first.snapshot_id]
 
 
-def test_a_lost_embedding_cache_costs_the_embeddings_again_and_nothing_else(shop: Workshop) -> None:
+def test_a_lost_embedding_cache_costs_nothing_for_what_the_last_snapshot_holds(shop: Workshop) -> None:
     shop.write(a=ZH, b=EN)
     shop.run()
+    bought = list(shop.bought())
     shop.cache = shop.fresh_cache()
     shop.write(c="# 丙\n第三份。")
     done = shop.work(shop.ask(), cache=shop.cache)
     assert (done.state, shop.active().documents) == ("completed", 3)
+    assert len(shop.bought()) == len(bought) + 1
+
+
+def test_a_lost_embedding_cache_and_a_lost_collection_cost_the_embeddings_again_and_nothing_else(
+    shop: Workshop,
+) -> None:
+    shop.write(a=ZH, b=EN)
+    shop.run()
+    bought = list(shop.bought())
+    shop.cache = shop.fresh_cache()
+    shop.vectors.drop(shop.active().snapshot_id)
+    shop.write(c="# 丙\n第三份。")
+    done = shop.work(shop.ask(), cache=shop.cache)
+    assert (done.state, shop.active().documents) == ("completed", 3)
+    assert set(bought) < set(shop.bought()[len(bought) :])
 
 
 def test_every_file_in_a_zip_is_a_document_whatever_code_page_its_name_is_in(shop: Workshop) -> None:

@@ -76,7 +76,7 @@ def test_a_builder_ends_with_its_import(shop: Workshop) -> None:
 
 @pytest.mark.slow
 def test_a_builders_storage_error_comes_out_of_its_process(shop: Workshop) -> None:
-    job = BuildJob(snapshot_id=SnapshotId("snap_1"), embedding_version="e", dimensions=4)
+    job = BuildJob(snapshot_id=SnapshotId("snap_1"), base=None, embedding_version="e", dimensions=4)
     nowhere = Order(job=job, data_dir=str(shop.files / "没有"), qdrant=QdrantSettings())
     with pytest.raises(StorageError):
         build_in_child(nowhere, lambda: None)

@@ -1,7 +1,7 @@
 """A whole ingest side in one folder: real catalog, caches and originals; parser, embedder and engine are doubles."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from shared.settings import WorkerSettings
 from shared.types.imports import Import, ImportRequest
 from shared.types.snapshots import Snapshot
 from shared.vectors.memory import MemoryVectors
-from shared.vectors.port import Base, Builder, Point, Vectors
+from shared.vectors.port import Base, Builder, Vectors
 from worker.advance import Parts, advance
 from worker.parsers import Element, Parsed
 from worker.stages.index import BuildJob, BuildResult, build
@@ -72,13 +72,14 @@ class LosingVectors:
 
 class _LosingBuilder:
     def __init__(self, builder: Builder, lost: set[BlockId]) -> None:
-        self.based_on, self.remove = builder.based_on, builder.remove
-        self.block_ids, self.seal, self.abandon = builder.block_ids, builder.seal, builder.abandon
-        self._add = builder.add
+        self.based_on, self.add, self.remove = builder.based_on, builder.add, builder.remove
+        self.block_ids, self.abandon = builder.block_ids, builder.abandon
+        self._seal = builder.seal
         self._lost = lost
 
-    def add(self, points: Sequence[Point]) -> None:
-        self._add([point for point in points if point.block_id not in self._lost])
+    def seal(self) -> dict[str, str]:
+        self.remove(sorted(self._lost))
+        return self._seal()
 
 
 class Workshop:

@@ -13,7 +13,7 @@ from shared.text.terms import passage_terms
 from shared.vectors.memory import MemoryVectors
 from shared.vectors.port import Collection, Point
 from tests.unit.worker.test_target import a_member
-from worker.stages.seal import Census, check, sample
+from worker.stages.seal import Sample, check, sample
 
 DOC = DocId("aaaaaaaa")
 TEXTS = (
@@ -45,19 +45,30 @@ def collection_of(made: Iterable[Point]) -> Collection:
     return vectors.open("snap_1", files=builder.seal())
 
 
-def census_of(made: list[Point]) -> Census:
-    terms = frozenset(term for point in made for term in point.sparse.indices)
-    census = Census(sampled=frozenset((point.doc_id, point.index) for point in made), terms=terms)
-    census.count(made)
-    return census
+def expected(made: list[Point]) -> list[BlockId]:
+    return [point.block_id for point in made]
 
 
-def test_a_collection_that_is_what_went_in_passes_even_with_copies_of_one_text() -> None:
-    assert check(collection_of(points()), census_of(points())) is None
+def samples_of(made: list[Point], *, cached: bool = True) -> list[Sample]:
+    return [
+        Sample(
+            block_id=point.block_id,
+            doc_id=point.doc_id,
+            doc_blocks=len(made),
+            dense=point.dense if cached else None,
+            terms=point.sparse,
+        )
+        for point in made
+    ]
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_collection_that_is_what_went_in_passes_even_with_copies_of_one_text(cached: bool) -> None:
+    assert check(collection_of(points()), expected(points()), samples_of(points(), cached=cached)) is None
 
 
 def test_an_empty_collection_passes() -> None:
-    assert check(collection_of([]), census_of([])) is None
+    assert check(collection_of([]), [], []) is None
 
 
 def one_lost(made: list[Point]) -> list[Point]:
@@ -86,7 +97,7 @@ def one_with_the_terms_of_another(made: list[Point]) -> list[Point]:
     ],
 )
 def test_what_is_wrong_has_a_name(spoilt: Callable[[list[Point]], list[Point]], name: str) -> None:
-    problem = check(collection_of(spoilt(points())), census_of(points()))
+    problem = check(collection_of(spoilt(points())), expected(points()), samples_of(points()))
     assert problem is not None
     assert problem.check == name
 
@@ -96,5 +107,5 @@ def test_a_sample_has_existing_blocks_from_beginning_to_end(blocks: list[int], s
     members = [replace(a_member(f"{number}.md"), blocks=count) for number, count in enumerate(blocks)]
     found = sample(members, size=size)
     sizes = {member.doc_id: member.blocks for member in members}
-    assert len(found) == min(size, sum(blocks))
-    assert all(0 <= index < sizes[doc] for doc, index in found)
+    assert sum(map(len, found.values())) == min(size, sum(blocks))
+    assert all(min(inside) >= 0 and max(inside) < sizes[doc] for doc, inside in found.items())
