@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from typing import TypeAlias, get_args
+from typing import NoReturn, TypeAlias, get_args
 
 from scripts.citebound.commands.ask import ask
 from scripts.citebound.commands.doctor import doctor
@@ -11,13 +11,18 @@ from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.search import scan, search
 from scripts.citebound.commands.smoke import smoke
 from scripts.citebound.commands.snapshots import activate, snapshots
-from scripts.citebound.commands.trace import trace
+from scripts.citebound.commands.trace import runs, trace
 from scripts.citebound.commands.up import up
+from scripts.citebound.console import as_called
+from scripts.citebound.failure import USAGE, CommandFailed
 from shared.types.documents import Trust
+from shared.types.imports import ImportMode
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 
 EPILOG = """\
+help COMMAND says what a command takes.
+
 exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in part (the rest is listed) ·
 4 no answer (refused, or a question back) · 5 no Citebound is running there · 130 interrupted
 
@@ -25,22 +30,40 @@ Commands other than up, doctor and smoke talk to the running Citebound: the one 
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL.
 """
 
+IMPORT = """Import files and folders, and wait until they can be asked about.
+
+--mode add      (default) takes in what is new or changed there; never takes anything out
+--mode sync     makes the library equal to what is there now: what vanished from a named folder is taken out as well
+--mode remove   takes the named files and folders out of the library; they need not exist any more, and stay on the disk
+--mode reindex  makes every document anew from its stored original, e.g. with another embedding model; takes no paths
+
+Each publishes a new snapshot, built on the active one; older snapshots still open, with all that was in them.
+Exit code 3 when documents failed that the snapshot before could read or did not know.
+"""
+SCAN = "every block that contains these very characters, case ignored; complete for what was read"
+DOC = "only in this document: id, file name or title, see `documents`; may be repeated"
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends in a CommandFailed like everything else, so that --json holds for wrong arguments too."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandFailed(message, remedy=f"{self.prog} --help", code=USAGE, error="usage")
+
 
 def parser() -> argparse.ArgumentParser:
-    root = argparse.ArgumentParser(
-        prog="citebound",
+    root = Parser(
+        prog=as_called("./scripts/run"),
         description="Answers questions about your own documents and binds every claim to the block it came from.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = root.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    remote = argparse.ArgumentParser(add_help=False)
+    remote = Parser(add_help=False)
     remote.add_argument("--url", help="address of the Citebound to talk to (default: the one on this data folder)")
     remote.add_argument("--json", action="store_true", help="print one JSON value for programs")
 
-    def add(
-        name: str, run: Command, help: str, *, parents: tuple[argparse.ArgumentParser, ...] = (remote,)
-    ) -> argparse.ArgumentParser:
+    def add(name: str, run: Command, help: str, *, parents: tuple[Parser, ...] = (remote,)) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=help, description=help, parents=list(parents))
         command.set_defaults(run=run)
         return command
@@ -48,7 +71,9 @@ def parser() -> argparse.ArgumentParser:
     add("up", up, "start everything here and keep it running until Ctrl-C", parents=())
 
     one = add("import", import_paths, "import files and folders, and wait until they can be asked about")
-    one.add_argument("paths", metavar="PATH", nargs="+")
+    one.formatter_class, one.description = argparse.RawDescriptionHelpFormatter, IMPORT
+    one.add_argument("paths", metavar="PATH", nargs="*")
+    one.add_argument("--mode", choices=get_args(ImportMode), default="add", help="see above (default: add)")
     one.add_argument("--label", help="name of the source, shown beside citations (default: the folder's name)")
     one.add_argument("--trust", choices=get_args(Trust), help="how far the source is trusted (default: user_upload)")
     one.add_argument("--tag", action="append", metavar="TAG", help="tag of the source; may be repeated")
@@ -60,26 +85,22 @@ def parser() -> argparse.ArgumentParser:
         ("pause", "stop an import at the next safe point; nothing done is lost"),
         ("resume", "go on with a paused import"),
         ("cancel", "end an import; nothing of it is published"),
-        ("retry", "try the failed documents of an import again"),
+        ("retry", "try a failed import again, or the documents that failed in one that completed"),
     ):
         add(name, act, help).add_argument("import_id", metavar="IMPORT")
 
     question = add("ask", ask, "ask a question; prints the answer, its sources and what is missing")
     question.add_argument("question")
-    question.add_argument("--doc", action="append", metavar="DOC", help="only in this document; may be repeated")
-    question.add_argument("--source", action="append", metavar="LABEL", help="only in this source; may be repeated")
-    question.add_argument(
-        "--tag", action="append", metavar="TAG", help="only in sources with this tag; may be repeated"
-    )
+    _narrowing(question)
     question.add_argument("--snapshot", metavar="SNAPSHOT", help="on this snapshot instead of the active one")
 
     for name, run, what, help in (
         ("search", search, "query", "blocks that may answer, best first; candidates, not a complete list"),
-        ("scan", scan, "term", "every block that contains these very characters; complete"),
+        ("scan", scan, "term", SCAN),
     ):
         lookup = add(name, run, help)
         lookup.add_argument("text", metavar=what.upper())
-        lookup.add_argument("--doc", action="append", metavar="DOC", help="only in this document; may be repeated")
+        _narrowing(lookup)
 
     add("snapshots", snapshots, "list the snapshots, newest first; * marks the active one")
     add("activate", activate, "make a snapshot the one that questions see").add_argument(
@@ -88,8 +109,9 @@ def parser() -> argparse.ArgumentParser:
     add("documents", documents, "list the documents of the active snapshot")
     add("block", block, "show a cited block with its surroundings").add_argument("block_id", metavar="BLOCK")
 
-    traced = add("trace", trace, "show what a run did, step by step")
-    traced.add_argument("run_id", metavar="RUN", nargs="?")
+    add("runs", runs, "list the questions that were asked, newest first")
+    traced = add("trace", trace, "show what a run or an import did, step by step")
+    traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--file", help="a trace that was saved with --json")
 
     check = add("doctor", doctor, "explain what is configured, what is missing, what is broken", parents=())
@@ -108,3 +130,9 @@ def parser() -> argparse.ArgumentParser:
     try_out.add_argument("--question", required=True, help="what to ask about them")
     try_out.add_argument("--json", action="store_true", help="print one JSON value for programs")
     return root
+
+
+def _narrowing(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--doc", action="append", metavar="DOC", help=DOC)
+    command.add_argument("--source", action="append", metavar="LABEL", help="only in this source; may be repeated")
+    command.add_argument("--tag", action="append", metavar="TAG", help="only in sources with this tag; may be repeated")

@@ -1,7 +1,8 @@
 """What nobody refers to any more: document versions, parse checkpoints, vectors, originals. The order in which they go is the worker's.
 
 Referring are: a snapshot in any state, also one under construction, to its members; an unfinished import to every version of the
-documents it is about, to their originals and to its uploads. A failed import can be retried and counts as unfinished for KEEP_MS.
+documents it is about, to their originals and to its uploads. A failed import can be retried and counts as unfinished for KEEP_MS;
+of one that completed with failed documents the originals and uploads stay for as long.
 A version that no snapshot ever held (its import was cancelled) is finished work and stays for KEEP_MS.
 """
 
@@ -20,6 +21,10 @@ from shared.types.imports import ImportRequest
 KEEP_MS = 7 * 24 * 3600 * 1000
 AT_ONCE = 500  # rows in one transaction
 _OPEN = f"(m.state in {UNFINISHED} or m.state = 'failed' and m.finished_at_ms > :since)"
+_HAS_FAILED = (
+    "(m.state = 'completed' and m.finished_at_ms > :since"
+    " and exists (select 1 from import_items f where f.import_id = m.import_id and f.state = 'failed'))"
+)
 _UNREFERRED = (
     "v.state <> 'leaving'"
     " and (v.created_at_ms <= :since or exists"
@@ -116,10 +121,10 @@ def referred_blobs(db: Database, *, now_ms: int) -> set[str]:
         db,
         "select original_sha256 as sha256 from document_versions union select artifact_sha256 from parsed"
         " union select i.original_sha256 from imports m cross join import_items i on i.import_id = m.import_id"
-        f" where i.original_sha256 is not null and {_OPEN}",
+        f" where i.original_sha256 is not null and ({_OPEN} or {_HAS_FAILED} and i.state = 'failed')",
         **values,
     )
-    asked = rows(db, f"select request from imports m where {_OPEN}", **values)
+    asked = rows(db, f"select request from imports m where {_OPEN} or {_HAS_FAILED}", **values)
     uploads = (msgspec.json.decode(row["request"], type=ImportRequest).uploads for row in asked)
     return {row["sha256"] for row in found} | {upload.sha256 for some in uploads for upload in some}
 

@@ -16,6 +16,7 @@ The state table of spec/03; every verb is one conditional UPDATE.
 | complete * | running           | completed                                                    |
 | fail *     | running           | failed                                                       |
 | retry      | failed            | queued                                                       |
+| retry      | completed, if documents failed | queued: for those only (decision 0014)          |
 """
 
 from typing import Any
@@ -35,6 +36,8 @@ _SEEN = (
     "import_id, state, mode, stage, base_snapshot_id, snapshot_id, pause_reason, failure_code, failure_reason, created_at_ms,"
     " updated_at_ms, finished_at_ms, provider_tokens, blocks_embedded, running_ms, beat_at_ms, lease_until_ms"
 )
+
+_HAS_FAILED = "exists (select 1 from import_items failed where failed.import_id = :id and failed.state = 'failed')"
 
 
 def create_import(db: Database, request: ImportRequest, *, now_ms: int) -> ImportId:
@@ -117,12 +120,21 @@ def cancel(db: Database, import_id: ImportId, *, now_ms: int) -> None:
 
 
 def retry(db: Database, import_id: ImportId, *, now_ms: int) -> None:
-    """Start a failed import again: failed documents are looked at anew, finished ones stay finished. Raises: NotFound, Conflict."""
+    """Start again an import that failed, or the documents that failed in one that completed; finished ones stay finished.
+
+    Raises: NotFound, Conflict.
+    """
     with writing(db) as connection:
+        connection.execute(  # what it has published is not published once more: it may be older by now than what others did
+            "update import_items set state = 'unchanged', version = null where import_id = :id and state <> 'failed'"
+            " and exists (select 1 from imports where import_id = :id and state = 'completed')"
+            f" and {_HAS_FAILED}",
+            {"id": import_id},
+        )
         moved = connection.execute(
             "update imports set state = 'queued', stage = null, attempts = 0, faults = 0, failure_code = null,"
             " failure_reason = null, finished_at_ms = null, woken_at_ms = 0, updated_at_ms = :now"
-            " where import_id = :id and state = 'failed'",
+            f" where import_id = :id and (state = 'failed' or state = 'completed' and {_HAS_FAILED})",
             {"id": import_id, "now": now_ms},
         )
         connection.execute(  # they are found anew, with the bytes they have by now; so is what was removed long after the failure

@@ -9,7 +9,7 @@ from shared.catalog.imports import cancel, pause, resume, retry
 from shared.catalog.snapshots import active_snapshot_id, list_snapshots
 from shared.embeddings.fake import FakeEmbedder
 from shared.embeddings.port import Embedded
-from shared.errors import StorageError, UpstreamCode, UpstreamError
+from shared.errors import Conflict, StorageError, UpstreamCode, UpstreamError
 from shared.types.imports import ImportRequest
 from tests.contract.worker.workshop import LEASE_MS, Killed, Workshop
 from worker.advance import MAX_CLAIMS
@@ -273,6 +273,56 @@ def test_files_put_right_before_a_retry_are_taken_as_they_are_now(shop: Workshop
     retry(shop.db, failed.import_id, now_ms=shop.now)
     assert shop.work(failed.import_id).state == "completed"
     assert shop.members() == {"a.md": 1}
+
+
+def test_a_retry_of_a_completed_import_is_about_the_documents_that_failed_and_nothing_else(shop: Workshop) -> None:
+    shop.write(a=TEXT, b="#!broken", c="#!broken")
+    first = shop.run()
+    assert (first.state, len(first.failed_documents)) == ("completed", 2)
+    shop.write(a="后来的内容。")
+    shop.run(ImportRequest(paths=(str(shop.files / "a.md"),)))
+    shop.write(a="还没有导入的内容。", b="# 乙\n修好了。")
+    shop.parser.parsed.clear()
+
+    retry(shop.db, first.import_id, now_ms=shop.now)
+    again = shop.work(first.import_id)
+
+    assert (again.state, [gap.key for gap in again.failed_documents]) == ("completed", ["c.md"])
+    assert shop.members() == {"a.md": 2, "b.md": 1}
+    assert shop.parser.parsed == ["b.md", "c.md"]
+
+
+def test_a_retry_in_vain_leaves_the_snapshot_that_answers(shop: Workshop) -> None:
+    shop.write(a=TEXT, b="#!broken")
+    first = shop.run()
+
+    retry(shop.db, first.import_id, now_ms=shop.now)
+    again = shop.work(first.import_id)
+
+    assert (again.state, again.snapshot_id, len(again.failed_documents)) == ("completed", first.snapshot_id, 1)
+    assert shop.active().snapshot_id == first.snapshot_id
+
+
+def test_a_completed_sync_that_is_retried_deletes_only_what_is_gone(shop: Workshop) -> None:
+    sync = ImportRequest(mode="sync", paths=(str(shop.files),))
+    shop.write(a=TEXT, b="#!broken")
+    first = shop.run(sync)
+    shop.write(b="# 乙\n修好了。")
+
+    retry(shop.db, first.import_id, now_ms=shop.now)
+
+    assert shop.work(first.import_id).failed_documents == ()
+    assert shop.members() == {"a.md": 1, "b.md": 1}
+
+
+def test_an_import_that_completed_without_failures_has_nothing_to_retry(shop: Workshop) -> None:
+    shop.write(a=TEXT)
+    done = shop.run()
+
+    with pytest.raises(Conflict):
+        retry(shop.db, done.import_id, now_ms=shop.now)
+
+    assert shop.look(done.import_id) == done
 
 
 def test_a_builder_that_is_killed_is_tried_again_and_in_the_end_given_up(shop: Workshop) -> None:
