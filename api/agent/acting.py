@@ -11,7 +11,7 @@ from api.agent.ledger import Fetch
 from api.agent.observation import NOTHING, HarnessStatus, envelope
 from api.agent.react import ToolAction
 from api.agent.state import State
-from api.agent.steps import Admission, CallTool, Effect, Event, Returned
+from api.agent.steps import Admission, CallTool, Effect, Event, Measure, Measured, Returned
 from api.tools.contract import ToolResult
 from shared.types.events import ToolCalled, ToolResulted
 
@@ -50,7 +50,10 @@ def act(state: State, action: ToolAction) -> Acting:
 def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
     text = envelope("ok", tool=action.tool, payload=result.payload)
-    tokens = state.talk.size(text)
+    measured = yield Measure(text=text)
+    assert isinstance(measured, Measured)
+    state.elapsed_ms = measured.elapsed_ms
+    tokens = measured.tokens + budget.MESSAGE_TOKENS
     used = state.talk.context.tokens
     verdict = budget.admit(tokens, context=state.talk.context, spent=state.spent, limits=state.limits)
     yield Admission(tool=action.tool, verdict=verdict, used=used, limits=state.limits)
@@ -63,7 +66,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         yield state.resulted(action.tool, verdict.code, tokens=tokens, blocks=len(shown), admitted=False)
         return verdict.code
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
-    state.unread = (state.talk.say("user", text), state.ledger)
+    state.unread = (state.talk.say("user", text, size=tokens), state.ledger)
     fetch = Fetch(
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
@@ -87,8 +90,9 @@ def _repeat(state: State, tool: str, turn: int, showed_blocks: bool) -> ToolResu
 def _answer(state: State, tool: str, status: HarnessStatus, *, payload: bytes = NOTHING, message: str) -> ToolResulted:
     """An observation of the harness's own."""
     text = envelope(status, tool=tool, payload=payload, message=message)
-    state.talk.say("user", text)
-    return state.resulted(tool, status, tokens=state.talk.size(text), blocks=0)
+    size = state.talk.size(text)
+    state.talk.say("user", text, size=size)
+    return state.resulted(tool, status, tokens=size, blocks=0)
 
 
 def _fetched_for(arguments: dict[str, object]) -> str:

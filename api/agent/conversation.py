@@ -21,9 +21,9 @@ class Conversation:
         """Tokens of `text` as a message."""
         return self._count(text) + budget.MESSAGE_TOKENS
 
-    def say(self, role: Role, content: str) -> int:
-        """Add a message; returns its place."""
-        size = self.size(content)
+    def say(self, role: Role, content: str, *, size: int | None = None) -> int:
+        """Add a message; returns its place. `size`: as a message, where it is known."""
+        size = self.size(content) if size is None else size
         self._messages.append(Message(role=role, content=content))
         self._sizes.append(size)
         self.context = budget.grown(self.context, size)

@@ -18,7 +18,10 @@ from api.agent.steps import (
     AskModel,
     Braked,
     CallTool,
+    CountTokens,
     Event,
+    Measure,
+    Measured,
     Misspoken,
     Note,
     Outcome,
@@ -68,6 +71,7 @@ class Driver(Struct, frozen=True, kw_only=True):
 
     answerer: Answerer
     tools: Tools
+    count: CountTokens
     emit: Callable[[RunEvent], None]
     watch: Stopwatch
     now_ms: NowMs
@@ -90,7 +94,7 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
                 turn = _tracer.start_span(names.TURN)
                 turn.set_attributes({names.TURN_NUMBER: effect.turn, names.TURN_FINAL: effect.final})
                 driver.emit(effect)
-            elif isinstance(effect, AskModel | CallTool):
+            elif isinstance(effect, AskModel | CallTool | Measure):
                 assert turn is not None
                 with use_span(turn, end_on_exit=False):
                     event = await _act(effect, driver)
@@ -100,9 +104,12 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
         _end(turn)
 
 
-async def _act(effect: AskModel | CallTool, driver: Driver) -> Event:
+async def _act(effect: AskModel | CallTool | Measure, driver: Driver) -> Event:
     if isinstance(effect, AskModel):
         return await driver.answerer.reply(effect)
+    if isinstance(effect, Measure):
+        tokens = await asyncio.to_thread(driver.count, effect.text)
+        return Measured(tokens=tokens, elapsed_ms=driver.watch.elapsed_ms())
     result = await _within(driver.watch.left_s(effect.until_ms), driver.tools.call(effect.tool, effect.arguments))
     return Returned(result=result, at_ms=driver.now_ms(), elapsed_ms=driver.watch.elapsed_ms())
 

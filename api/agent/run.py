@@ -142,7 +142,7 @@ async def _run(
         answerer = ExtractiveAnswerer(request.question, wording, watch, scoped=scoped)
     else:
         answerer = ModelAnswerer(chat, watch, so_far=so_far)
-    driver = Driver(answerer=answerer, tools=tools, emit=emit, watch=watch, now_ms=now_ms)
+    driver = Driver(answerer=answerer, tools=tools, count=count_tokens, emit=emit, watch=watch, now_ms=now_ms)
     so_far.state = State(start, wording=wording, count=count_tokens)
     outcome = await drive(run(so_far.state), driver)
     standing = gaps.limitations(gap, named=named, wording=wording)

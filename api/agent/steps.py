@@ -65,6 +65,12 @@ class CallTool(Struct, frozen=True, kw_only=True):
     until_ms: int
 
 
+class Measure(Struct, frozen=True, kw_only=True):
+    """Count the chat tokens of an observation, of any size: an effect, because seconds may go by. Answered by Measured."""
+
+    text: str
+
+
 class Admission(Struct, frozen=True, kw_only=True):
     tool: str
     verdict: Verdict
@@ -87,7 +93,7 @@ class Retried(Struct, frozen=True, kw_only=True):
 
 
 Note: TypeAlias = TurnStarted | Thought | ToolCalled | ToolResulted | Admission | Braked | Misspoken | Retried
-Effect: TypeAlias = AskModel | CallTool | Note  # a Note is answered by None
+Effect: TypeAlias = AskModel | CallTool | Measure | Note  # a Note is answered by None
 
 
 # --- events: the driver to the loop
@@ -127,7 +133,12 @@ class Returned(Struct, frozen=True, kw_only=True):
     elapsed_ms: int
 
 
-Event: TypeAlias = Replied | AskFailed | Returned
+class Measured(Struct, frozen=True, kw_only=True):
+    tokens: int
+    elapsed_ms: int
+
+
+Event: TypeAlias = Replied | AskFailed | Returned | Measured
 
 
 # --- the end

@@ -89,6 +89,8 @@ class Toolbox:
                 span.record_exception(error)
                 _record(span, error)
             _describe(span, attempt.result)
+            # a scan's payload may be of many MB: redacting and hashing it would hold up every other run
+            await asyncio.to_thread(attach, span, "payload", attempt.result.payload.decode())
             return attempt
 
     async def _dispatch(self, name: str, arguments: object, span: Span) -> Reply:
@@ -177,4 +179,3 @@ def _describe(span: Span, result: ToolResult) -> None:
     span.set_attributes({names.RESULT_BLOCKS: len(result.seen), names.EMBEDDING_TOKENS: result.embedding_tokens})
     if result.empty_reason is not None:
         span.set_attribute(names.EMPTY_REASON, result.empty_reason)
-    attach(span, "payload", result.payload.decode())

@@ -9,7 +9,20 @@ from msgspec import Struct
 
 from api.agent.loop import run
 from api.agent.state import State
-from api.agent.steps import AskFailed, AskModel, CallTool, Event, Note, Outcome, Replied, Returned, Start
+from api.agent.steps import (
+    AskFailed,
+    AskModel,
+    CallTool,
+    CountTokens,
+    Event,
+    Measure,
+    Measured,
+    Note,
+    Outcome,
+    Replied,
+    Returned,
+    Start,
+)
 from api.tools.contract import SeenBlock, ToolResult
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.llm.port import ChatUsage
@@ -115,6 +128,7 @@ class Played(Struct, frozen=True, kw_only=True):
     asked: tuple[AskModel, ...]
     called: tuple[CallTool, ...]
     notes: tuple[Note, ...]
+    measured: tuple[str, ...]
 
     def noted(self, *kinds: type) -> list[Note]:
         return [note for note in self.notes if isinstance(note, kinds)]
@@ -124,26 +138,45 @@ def start(*, limits: Limits | None = None, task: str = "年假有几天？") -> 
     return Start(system="规则", task=task, limits=limits or Limits(), tools=TOOLS, snapshot_id=SNAPSHOT)
 
 
-def play(script: Iterable[Scripted] | Reaction, *, limits: Limits | None = None, task: str = "年假有几天？") -> Played:
+def play(
+    script: Iterable[Scripted] | Reaction,
+    *,
+    limits: Limits | None = None,
+    task: str = "年假有几天？",
+    count: CountTokens = count,
+) -> Played:
     """`script`: what the effects that need an answer get, in order; a str is a reply, a ToolResult is returned."""
     react = script if callable(script) else _reading(list(script))
     asked: list[AskModel] = []
     called: list[CallTool] = []
     notes: list[Note] = []
+    measured: list[str] = []
+    elapsed_ms = 0
     steps = run(State(start(limits=limits, task=task), wording=PlainWording(), count=count))
     event: Event | None = None
     while True:
         try:
             effect = steps.send(event)
         except StopIteration as end:
-            return Played(outcome=end.value, asked=tuple(asked), called=tuple(called), notes=tuple(notes))
+            return Played(
+                outcome=end.value,
+                asked=tuple(asked),
+                called=tuple(called),
+                notes=tuple(notes),
+                measured=tuple(measured),
+            )
         event = None
         if isinstance(effect, AskModel):
             asked.append(effect)
             event = react(effect)
+            elapsed_ms = event.elapsed_ms
         elif isinstance(effect, CallTool):
             called.append(effect)
             event = react(effect)
+            elapsed_ms = event.elapsed_ms
+        elif isinstance(effect, Measure):
+            measured.append(effect.text)
+            event = Measured(tokens=len(effect.text), elapsed_ms=elapsed_ms)
         else:
             notes.append(effect)
 

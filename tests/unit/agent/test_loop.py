@@ -14,6 +14,7 @@ from tests.unit.agent.playing import (
     DOC,
     Played,
     block,
+    count,
     fails,
     observations,
     play,
@@ -225,6 +226,19 @@ def test_admission_is_decided_on_the_text_that_is_sent() -> None:
     assert isinstance(admission, Admission)
     assert admission.verdict.tokens == len(observations(played.asked[1])[0]) + 5
     assert played.asked[1].input_tokens == admission.used + admission.verdict.tokens
+
+
+def test_a_result_is_measured_once_outside_the_loop() -> None:
+    counted: list[str] = []
+
+    def count_and_note(text: str) -> int:
+        counted.append(text)
+        return count(text)
+
+    played = play([search("a"), result(block(0), filler=9_000), FINISH], count=count_and_note)
+    assert [len(text) > 9_000 for text in played.measured] == [True]
+    assert all(len(text) < 9_000 for text in counted)
+    assert played.asked[1].input_tokens == sum(count(message.content) + 5 for message in played.asked[1].messages)
 
 
 def test_an_observation_that_would_cost_the_answer_is_refused() -> None:
