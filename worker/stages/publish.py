@@ -47,6 +47,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     membership: Membership
     unchanged: bool  # the base already is what would be published
     foreign: tuple[SnapshotDocument, ...]  # carried over from a base with another embedding version: no vectors yet
+    begin_with: SnapshotId | None  # the base, if its collection is of the same space
 
 
 def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vectors) -> Plan:
@@ -73,7 +74,7 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
         labels={source.source_id: source.label for source in list_sources(work.db)},
     )
     if base_id is None:
-        return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=())
+        return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=(), begin_with=None)
     there = get_snapshot(work.db, base_id)
     same_space = _space_of(work, base_id) == space
     fresh = {member.doc_id for member in made}
@@ -85,6 +86,7 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
         and same_content(target, base, snapshot_documents(work.db, base_id))
         and _opens(work, base_id, vectors),
         foreign=tuple(member for member in foreign if member.doc_id not in fresh),
+        begin_with=base_id if same_space else None,
     )
 
 
