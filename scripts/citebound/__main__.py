@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scripts.citebound.arguments import parser
-from scripts.citebound.console import complain, print_json
+from scripts.citebound.console import as_called, complain, print_json
 from scripts.citebound.failure import FAILED, INTERRUPTED, USAGE, CommandFailed
 from shared.errors import CiteboundError, SettingsError
 
@@ -18,9 +18,11 @@ NO_TELEMETRY: Final = {"ORT_DISABLE_TELEMETRY": "1", "SCARF_NO_ANALYTICS": "true
 def main(argv: Sequence[str]) -> int:
     """Exit code of the command; see failure.py and `citebound --help`."""
     os.environ.update(NO_TELEMETRY)  # here, so that every process started from here has it
-    arguments = parser().parse_args(argv)
-    as_json = bool(getattr(arguments, "json", False))
+    if argv and argv[0] == "help":
+        argv = [*argv[1:], "--help"]
+    as_json = "--json" in argv
     try:
+        arguments = parser().parse_args(argv)
         return int(arguments.run(arguments))
     except CommandFailed as failed:
         return _ended(failed.message, failed.remedy, code=failed.code, error=failed.error, as_json=as_json)
@@ -28,6 +30,8 @@ def main(argv: Sequence[str]) -> int:
         code = USAGE if isinstance(error, SettingsError) else FAILED
         return _ended(error.message, "", code=code, error=error.code, as_json=as_json)
     except KeyboardInterrupt:
+        if as_json:
+            print_json({"error": {"code": "interrupted", "message": "stopped by Ctrl-C or SIGTERM", "remedy": ""}})
         return INTERRUPTED
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -36,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _ended(message: str, remedy: str, *, code: int, error: str, as_json: bool) -> int:
     if as_json:
-        print_json({"error": {"code": error, "message": message, "remedy": remedy}})
+        print_json({"error": {"code": error, "message": as_called(message), "remedy": as_called(remedy)}})
     else:
         complain(message, remedy)
     return code

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 import msgspec
@@ -21,6 +21,7 @@ from shared.settings_load import data_folder, load_settings
 T = TypeVar("T")
 URL = "CITEBOUND_URL"
 START_IT = "start it with ./scripts/run, or name another one with --url or CITEBOUND_URL"
+NAME_THE_KEY = "set CITEBOUND_API_API_KEY here to the key that server was started with, then try again"
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -38,6 +39,7 @@ class Api:
     def __init__(self, base_url: str, *, key: str | None) -> None:
         self.base_url = base_url
         self.is_local = _is_loopback(base_url)
+        self._has_key = key is not None
         self._client = httpx.Client(
             base_url=base_url,
             headers={} if key is None else {"Authorization": f"Bearer {key}"},
@@ -65,6 +67,15 @@ class Api:
         finally:
             for _, (_, handle, _) in opened:
                 handle.close()
+
+    def page_of(self, block_id: str, snapshot_id: str) -> str:
+        """The address of a block's page, which a browser opens without a key."""
+        path = f"/api/blocks/{quote(block_id, safe='')}?{urlencode({'snapshot': snapshot_id})}"
+        if self._has_key:  # the server signs it
+            with self._reaching():
+                reply = self._client.get(path)
+            path = reply.links.get("alternate", {}).get("url", path)
+        return self.base_url + path
 
     def events(self, path: str, body: Any) -> Generator[str]:
         """The `data` of each server-sent event, comments left out; closing the generator ends the request."""
@@ -143,7 +154,8 @@ def _problem(reply: httpx.Response) -> CommandFailed:
         problem = Problem(detail=f"{reply.request.url} answered {reply.status_code}", code="bad_reply")
     message = problem.detail or problem.title or f"status {reply.status_code}"
     code = USAGE if problem.code == "invalid_argument" else FAILED
-    return CommandFailed(f"{message} ({problem.code})", remedy=problem.remedy or "", code=code, error=problem.code)
+    remedy = NAME_THE_KEY if problem.code == "unauthorized" else problem.remedy or ""
+    return CommandFailed(f"{message} ({problem.code})", remedy=remedy, code=code, error=problem.code)
 
 
 def _is_loopback(url: str) -> bool:

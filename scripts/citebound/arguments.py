@@ -24,7 +24,7 @@ EPILOG = """\
 help COMMAND says what a command takes.
 
 exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in part (the rest is listed) ·
-4 no answer (refused, or a question back) · 5 no Citebound is running there · 130 interrupted
+4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there · 130 interrupted
 
 Commands other than up, doctor and smoke talk to the running Citebound: the one on this data folder
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL.

@@ -2,14 +2,18 @@
 
 import argparse
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 
 from scripts.citebound.api import Api, open_api
-from scripts.citebound.console import err, note, out, plain, print_json, words
-from scripts.citebound.failure import FAILED, NO_ANSWER, OK, PARTIAL, CommandFailed
-from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
+from scripts.citebound.commands.scope import chosen
+from scripts.citebound.console import count, err, note, out, plain, print_json, words
+from scripts.citebound.failure import FAILED, NO_ANSWER, OK, PARTIAL, USAGE, CommandFailed
+from shared.ids import DocId
+from shared.text.lang import detect_lang
+from shared.types.documents import PATH_SEPARATOR, ROOT_PATH, Trust
 from shared.types.events import (
     AnswerDelta,
     CitationMade,
@@ -23,6 +27,7 @@ from shared.types.events import (
     TurnStarted,
 )
 from shared.types.runs import Answer, Citation, Status
+from shared.types.snapshots import SnapshotDocument
 
 EXIT_CODES: Final[dict[Status, int]] = {
     "complete": OK,
@@ -31,28 +36,57 @@ EXIT_CODES: Final[dict[Status, int]] = {
     "clarification": NO_ANSWER,
     "failed": FAILED,
 }
+_STATUS_ZH: Final[dict[Status, str]] = {
+    "complete": "完整",
+    "partial": "不完整",
+    "refused": "未作答",
+    "clarification": "需要补充",
+    "failed": "失败",
+}
+_TRUST_ZH: Final[dict[Trust, str]] = {
+    "official": "官方",
+    "internal": "内部",
+    "third_party": "第三方",
+    "web": "网络",
+    "user_upload": "用户上传",
+}
+_SAME_AS_STATUS: Final = frozenset({"finished", "refused", "clarification"})  # reasons that say nothing more
 _QUOTE_SHOWN = 200  # characters
 _decoder = msgspec.json.Decoder(RunEvent)
 
 
 def ask(arguments: argparse.Namespace) -> int:
+    question = said(arguments.question, "question")
     api = open_api(arguments.url)
-    body = request_body(arguments)
-    if arguments.json:
-        answer = api.post("/api/runs", body, Answer, timeout_s=600)
-        print_json(answer)
-    else:
-        answer = follow(api.events("/api/runs", body), show_step=show_step if err.is_terminal else ignore)
-        print_answer(answer)
+    try:
+        body = request_body(question, api, arguments)
+        if arguments.json:
+            answer = api.post("/api/runs", body, Answer, timeout_s=600)
+            print_json(answer)
+        else:
+            answer = follow(api.events("/api/runs", body), show_step=show_step if err.is_terminal else ignore)
+            print_answer(answer, api)
+    except CommandFailed as failed:
+        if failed.error == "no_snapshot":
+            failed.code = NO_ANSWER
+        raise
     return EXIT_CODES[answer.status]
 
 
-def request_body(arguments: argparse.Namespace) -> dict[str, Any]:
-    scope = {"doc_ids": arguments.doc, "sources": arguments.source, "tags": arguments.tag}
-    given = {name: values for name, values in scope.items() if values}
-    body: dict[str, Any] = {"question": arguments.question}
-    if given:
-        body["scope"] = given
+def said(text: str, what: str) -> str:
+    """Raises: CommandFailed (USAGE) when there is nothing in it."""
+    if not text.strip():
+        raise CommandFailed(
+            f"the {what} is empty", remedy="write it in quotation marks", code=USAGE, error="invalid_argument"
+        )
+    return text
+
+
+def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict[str, Any]:
+    body: dict[str, Any] = {"question": question}
+    doc_ids = chosen(api, arguments)
+    if doc_ids is not None:
+        body["scope"] = {"doc_ids": doc_ids}
     if arguments.snapshot:
         body["snapshot_id"] = arguments.snapshot
     return body
@@ -104,26 +138,39 @@ def show_step(event: RunEvent) -> None:
             return
 
 
-def print_answer(answer: Answer) -> None:
+def print_answer(answer: Answer, api: Api | None) -> None:
+    """In the question's language. `api`: where the citations open; None = nowhere any more."""
+    zh = detect_lang(answer.question) == "zh"
     if answer.text:
         plain(answer.text)
     if answer.citations:
         out.print()
-        plain(words("Sources", "来源"), "bold")
+        plain("来源" if zh else "Sources", "bold")
+        files = {} if api is None else _files(api, answer)
         for citation in answer.citations:
-            _print_citation(citation)
+            _print_citation(citation, api, file=files.get(citation.doc_id), zh=zh)
     if answer.limitations:
         out.print()
-        plain(words("Limitations", "局限"), "bold")
+        plain("局限" if zh else "Limitations", "bold")
         for limitation in answer.limitations:
             plain(f"  · {limitation.text}")
     out.print()
     style = {"complete": "green", "failed": "red"}.get(answer.status, "yellow")
-    plain(
-        f"{answer.status} ({answer.termination_reason}) · {answer.run_id} · {answer.duration_ms / 1000:.1f} s"
-        f" · {answer.usage.tool_calls} tools · {answer.usage.chat_input_tokens + answer.usage.chat_output_tokens} tokens",
-        style,
+    plain(outcome(answer, zh=zh), style)
+
+
+def outcome(answer: Answer, *, zh: bool) -> str:
+    """One line: how it ended, its id, what it took."""
+    status = _STATUS_ZH[answer.status] if zh else answer.status
+    why = "" if answer.termination_reason in _SAME_AS_STATUS else f" ({answer.termination_reason})"
+    tools, tokens = answer.usage.tool_calls, answer.usage.chat_input_tokens + answer.usage.chat_output_tokens
+    seconds = f"{answer.duration_ms / 1000:.1f}"
+    took = (
+        f"{seconds} 秒 · {tools} 次工具调用 · {tokens} 个 token"
+        if zh
+        else f"{seconds} s · {count(tools, 'tool call')} · {count(tokens, 'token')}"
     )
+    return f"{status}{why} · {answer.run_id} · {took}"
 
 
 def place(*, title: str, section_path: str, page_first: int | None, page_last: int | None) -> str:
@@ -140,7 +187,16 @@ def place(*, title: str, section_path: str, page_first: int | None, page_last: i
     return f"{where}, {pages}"
 
 
-def _print_citation(citation: Citation) -> None:
+def _files(api: Api, answer: Answer) -> dict[DocId, str]:
+    """The name of each cited document's file, as the snapshot knows it; an answer is shown without them rather than not."""
+    found: dict[DocId, str] = {}
+    for doc_id, snapshot_id in {citation.doc_id: citation.snapshot_id for citation in answer.citations}.items():
+        with suppress(CommandFailed):
+            found[doc_id] = api.get(f"/api/documents/{doc_id}", SnapshotDocument, snapshot_id=snapshot_id).key
+    return found
+
+
+def _print_citation(citation: Citation, api: Api | None, *, file: str | None, zh: bool) -> None:
     where = place(
         title=citation.title,
         section_path=citation.section_path,
@@ -151,6 +207,10 @@ def _print_citation(citation: Citation) -> None:
     quote = " ".join(citation.quote.split())
     shown = quote if len(quote) <= _QUOTE_SHOWN else quote[:_QUOTE_SHOWN] + "…"
     plain(f"      {shown}", "dim")
-    plain(f"      {citation.block_id} · {citation.source_label} · {citation.trust}", "dim")
+    trust = _TRUST_ZH[citation.trust] if zh else citation.trust.replace("_", " ")
+    origin = "/".join(part for part in (citation.source_label, file) if part)
+    plain(f"      {citation.block_id} · {origin} · {trust}", "dim")
+    if api is not None:
+        plain(f"      {api.page_of(citation.block_id, citation.snapshot_id)}", "dim")
     if citation.verdict == "unsupported":
-        plain(f"      {words('not supported', '未获支持')}: {citation.problem or ''}", "yellow")
+        plain(f"      {'未获支持' if zh else 'not supported'}: {citation.problem or ''}", "yellow")

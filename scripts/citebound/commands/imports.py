@@ -1,20 +1,23 @@
 """`citebound import PATH…` and what can be done to imports: list, pause, resume, cancel, retry."""
 
 import argparse
+import shlex
 import time
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from scripts.citebound.api import Api, compact, open_api
-from scripts.citebound.console import err, note, plain, print_json, words
+from scripts.citebound.commands.scope import Snapshots, listed
+from scripts.citebound.console import count, date, err, note, plain, print_json, table, words
 from scripts.citebound.failure import FAILED, OK, PARTIAL, USAGE, CommandFailed
-from shared.ids import ImportId
-from shared.types.imports import Import, ImportState
-from shared.types.snapshots import FailedDocument
+from shared.ids import ImportId, source_id
+from shared.types.imports import Import, ImportMode, ImportState
+from shared.types.snapshots import FailedDocument, Snapshot, SnapshotDocument
 
 RESTING: Final[frozenset[ImportState]] = frozenset({"paused", "cancelled", "completed", "failed"})
 _POLL_S = 0.3
@@ -28,11 +31,12 @@ class Accepted(Struct, frozen=True, kw_only=True):
 
 
 def import_paths(arguments: argparse.Namespace) -> int:
+    mode: ImportMode = arguments.mode
+    paths = wanted_paths(arguments.paths, mode)
     api = open_api(arguments.url)
-    paths = [existing(path) for path in arguments.paths]
     source = source_fields(arguments)
-    upload = arguments.upload or not api.is_local
-    accepted = send_files(api, paths, source) if upload else send_paths(api, paths, source)
+    by_bytes = bool(paths) and (arguments.upload or not api.is_local)
+    accepted = send_files(api, paths, source, mode) if by_bytes else send_paths(api, paths, source, mode)
     if arguments.no_wait:
         print_json(accepted) if arguments.json else plain(accepted.import_id)
         return OK
@@ -41,27 +45,66 @@ def import_paths(arguments: argparse.Namespace) -> int:
     try:
         finished = watch(api, accepted.import_id, show=not arguments.json and err.is_terminal)
     except KeyboardInterrupt:
-        note(
-            words("it goes on without you watching", "导入仍在后台继续")
-            + f": citebound imports | cancel {accepted.import_id}"
-        )
+        note(words("it goes on without you watching:", "导入仍在后台继续："))
+        note("./scripts/run imports")
+        note(f"./scripts/run cancel {accepted.import_id}")
         raise
+    published = api.get("/api/snapshots", Snapshots).snapshots if finished.state == "completed" else ()
     if arguments.json:
         print_json(finished)
     else:
-        print_outcome(finished)
-    return exit_code(finished)
+        print_outcome(finished, published)
+        if finished.state == "completed" and mode == "add" and not by_bytes:
+            _tell_vanished(listed(api, None), paths)
+    return exit_code(finished, published)
 
 
-def exit_code(finished: Import) -> int:
+def wanted_paths(given: Sequence[str], mode: ImportMode) -> list[Path]:
+    """Raises: CommandFailed (USAGE)."""
+    if mode == "reindex":
+        if given:
+            raise CommandFailed(
+                "reindex makes all documents anew and takes no paths",
+                remedy="./scripts/run import --mode reindex",
+                code=USAGE,
+                error="usage",
+            )
+        return []
+    if not given:
+        raise CommandFailed(
+            "no file or folder is named", remedy=f"./scripts/run import --mode {mode} PATH", code=USAGE, error="usage"
+        )
+    return [named(path) if mode == "remove" else existing(path) for path in given]
+
+
+def exit_code(finished: Import, published: Sequence[Snapshot] = ()) -> int:
+    """Documents that the base couldn't read either are no news. `published`: the snapshots there are."""
     if finished.state != "completed":
         return FAILED
-    return PARTIAL if finished.failed_documents else OK
+    return PARTIAL if newly_failed(finished, published) else OK
+
+
+def newly_failed(finished: Import, published: Sequence[Snapshot]) -> list[FailedDocument]:
+    base = next((one for one in published if one.snapshot_id == finished.base_snapshot_id), None)
+    known = {(one.source_label, one.key, one.code) for one in (base.failed_documents if base else ())}
+    return [one for one in finished.failed_documents if (one.source_label, one.key, one.code) not in known]
+
+
+def named(text: str) -> Path:
+    """Absolute, because the server stands in another folder. Raises: CommandFailed (USAGE)."""
+    if "://" in text:
+        raise CommandFailed(
+            f"{text} is an address, and those are not imported yet",
+            remedy="save the page or file, then import it from disk",
+            code=USAGE,
+            error="usage",
+        )
+    return Path(text).expanduser().absolute()
 
 
 def existing(text: str) -> Path:
-    """Absolute, because the server stands in another folder. Raises: CommandFailed (USAGE)."""
-    path = Path(text).expanduser().absolute()
+    """Raises: CommandFailed (USAGE)."""
+    path = named(text)
     if not path.exists():
         raise CommandFailed(f"there is no {path}", remedy="correct the path", code=USAGE, error="usage")
     return path
@@ -72,11 +115,17 @@ def source_fields(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
-def send_paths(api: Api, paths: Iterable[Path], source: dict[str, Any]) -> Accepted:
-    body: dict[str, Any] = {"paths": [str(path) for path in paths]}
+def send_paths(api: Api, paths: Sequence[Path], source: dict[str, Any], mode: ImportMode = "add") -> Accepted:
+    body: dict[str, Any] = {"mode": mode, "paths": [str(path) for path in paths]}
     if source:
         body["source"] = source
-    return api.post("/api/imports", body, Accepted)
+    try:
+        return api.post("/api/imports", body, Accepted)
+    except CommandFailed as failed:
+        if failed.error == "invalid_argument" and not failed.remedy:
+            again = " ".join(shlex.quote(str(path)) for path in paths)
+            failed.remedy = f"send the files themselves:\n./scripts/run import --upload {again}"
+        raise
 
 
 def watch(api: Api, import_id: ImportId, *, show: bool) -> Import:
@@ -86,22 +135,29 @@ def watch(api: Api, import_id: ImportId, *, show: bool) -> Import:
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[detail]}"),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=err, disable=not show, transient=True) as bars:
         task = bars.add_task("", total=None, detail="")
         while (now := api.get(f"/api/imports/{import_id}", Import)).state not in RESTING:
-            progress = now.progress
-            bars.update(
-                task,
-                description=now.stage or now.state,
-                total=progress.total or None,
-                completed=_done(now),
-                detail=f"{_done(now)}/{progress.total} · {progress.blocks_embedded}/{progress.blocks} blocks"
-                f" · {progress.blocks_per_s:.1f}/s",
-            )
+            done, total, detail = standing(now)
+            bars.update(task, description=now.stage or now.state, total=total or None, completed=done, detail=detail)
             time.sleep(_POLL_S)
     return now
+
+
+def standing(now: Import) -> tuple[int, int, str]:
+    """(done, of how many, in words): documents while they are read, blocks once those are known: one file may have thousands."""
+    progress = now.progress
+    if now.stage in (None, "discover", "parse", "chunk") or not progress.blocks:
+        return _done(now), progress.total, f"{_done(now)}/{count(progress.total, 'document')}"
+    left = "" if progress.remaining_s is None else f" · {_left(progress.remaining_s)}"
+    detail = f"{progress.blocks_embedded}/{count(progress.blocks, 'block')} · {progress.blocks_per_s:.1f}/s{left}"
+    return progress.blocks_embedded, progress.blocks, detail
+
+
+def _left(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return words(f"{minutes}:{rest:02} left", f"还需 {minutes}:{rest:02}")
 
 
 def _done(one: Import) -> int:
@@ -110,23 +166,95 @@ def _done(one: Import) -> int:
     return sum(by_state.get(state, 0) for state in ("embedded", "indexed", "unchanged", "failed"))
 
 
-def print_outcome(finished: Import) -> None:
-    progress = finished.progress
-    good = progress.total - len(finished.failed_documents)
-    seconds = progress.elapsed_ms / 1000
+def print_outcome(finished: Import, published: Sequence[Snapshot] = ()) -> None:
+    """`published`: the snapshots there are, newest first."""
     match finished.state:
         case "completed":
-            text = words(
-                f"{good} of {progress.total} documents ready, {progress.blocks} blocks, {seconds:.1f} s: {finished.snapshot_id}",
-                f"{progress.total} 份文档中 {good} 份就绪，{progress.blocks} 个文本块，{seconds:.1f} 秒：{finished.snapshot_id}",
-            )
-            plain(text, "yellow" if finished.failed_documents else "green")
+            plain(_completed(finished, published), "yellow" if finished.failed_documents else "green")
+            behind = _behind(finished, published)
+            if behind:
+                plain(
+                    words(
+                        f"built on {finished.base_snapshot_id}, the active one:"
+                        f" {count(behind, 'snapshot')} behind the newest, whose documents are not in it",
+                        f"以当时启用的 {finished.base_snapshot_id} 为基础：比最新快照早 {behind} 个，其后的文档不在其中",
+                    ),
+                    "yellow",
+                )
         case "failed":
             plain(f"failed: {finished.failure_reason} ({finished.failure_code})", "red")
+            if finished.failure_code == "no_documents":
+                note(
+                    words(
+                        "Hidden files are not imported. To take out what was imported from there:",
+                        "隐藏文件不会导入。若要移除以前从那里导入的文档：",
+                    )
+                )
+                note("./scripts/run import --mode remove PATH")
         case _:
             reason = f": {finished.pause_reason}" if finished.pause_reason else ""
             plain(f"{finished.state}{reason}", "yellow")
     print_failed(finished.failed_documents)
+
+
+def _completed(finished: Import, published: Sequence[Snapshot]) -> str:
+    progress, snapshot_id = finished.progress, finished.snapshot_id
+    seconds = f"{progress.elapsed_ms / 1000:.1f}"
+    if snapshot_id == finished.base_snapshot_id:
+        return words(f"nothing changed: {snapshot_id}", f"没有变化：{snapshot_id}")
+    if finished.mode == "remove":
+        sizes: dict[str | None, int] = {one.snapshot_id: one.documents for one in published}
+        left, before = sizes.get(snapshot_id), sizes.get(finished.base_snapshot_id)
+        if left is not None and before is not None:
+            return words(
+                f"{count(before - left, 'document')} taken out, {left} left: {snapshot_id}",
+                f"移除 {before - left} 份文档，剩余 {left} 份：{snapshot_id}",
+            )
+        return words(f"taken out: {snapshot_id}", f"已移除：{snapshot_id}")
+    good = progress.total - len(finished.failed_documents)
+    return words(
+        f"{good} of {count(progress.total, 'document')} ready, {count(progress.blocks, 'new block')}, {seconds} s: {snapshot_id}",
+        f"{progress.total} 份文档中 {good} 份就绪，新文本块 {progress.blocks} 个，{seconds} 秒：{snapshot_id}",
+    )
+
+
+def _behind(finished: Import, published: Sequence[Snapshot]) -> int:
+    """How many snapshots had been published after the one this import was built on."""
+    ready: list[str | None] = [one.snapshot_id for one in published if one.state in ("ready", "ready_partial")]
+    if finished.base_snapshot_id not in ready:
+        return 0
+    newer = ready[: ready.index(finished.base_snapshot_id)]
+    own = newer.index(finished.snapshot_id) + 1 if finished.snapshot_id in newer else 0
+    return len(newer) - own
+
+
+def _tell_vanished(there: Iterable[SnapshotDocument], paths: Sequence[Path]) -> None:
+    """A hint when documents of these folders have no file any more: adding never takes anything out."""
+    roots = {source_id("folder", root.as_posix()): root for path in paths for root in (path, *path.resolve().parents)}
+    roots |= {source_id("folder", path.resolve().as_posix()): path.resolve() for path in paths}
+    folders = [path.resolve() for path in paths if path.is_dir()]
+    gone = 0
+    for one in there:
+        root = roots.get(one.source_id)
+        file = None if root is None else root / one.key
+        if file is not None and any(file.is_relative_to(folder) for folder in folders) and not _exists(file):
+            gone += 1
+    if gone:
+        folder = " ".join(shlex.quote(str(path)) for path in paths)
+        note(
+            words(
+                f"{count(gone, 'document')} of this folder {'is' if gone == 1 else 'are'} no longer there and"
+                f" still {'answers' if gone == 1 else 'answer'}; this takes them out:",
+                f"该文件夹中有 {gone} 份文档已不存在，但仍会被引用；移除它们：",
+            ),
+            "yellow",
+        )
+        note(f"./scripts/run import --mode sync {folder}", "yellow")
+
+
+def _exists(file: Path) -> bool:
+    """Keys are in one Unicode form; a name that came from a Mac may lie on the disk in the other."""
+    return file.exists() or Path(unicodedata.normalize("NFD", str(file))).exists()
 
 
 def print_failed(failed: Iterable[FailedDocument]) -> None:
@@ -138,18 +266,28 @@ def print_failed(failed: Iterable[FailedDocument]) -> None:
 
 
 def imports(arguments: argparse.Namespace) -> int:
-    listed = open_api(arguments.url).get("/api/imports", list[Import])
+    found = open_api(arguments.url).get("/api/imports", list[Import])
     if arguments.json:
-        print_json(listed)
+        print_json(found)
         return OK
-    if not listed:
+    if not found:
         note(words("no imports yet", "还没有导入"))
-    for one in listed:
-        stage = f" {one.stage}" if one.stage else ""
-        plain(
-            f"{one.import_id}  {one.state}{stage}  {_done(one)}/{one.progress.total} documents"
-            f"  {len(one.failed_documents)} failed  {one.snapshot_id or ''}".rstrip()
-        )
+        return OK
+    table(
+        words("IMPORT,BEGUN,MODE,STATE,DOCUMENTS,FAILED,SNAPSHOT", "导入,开始,方式,状态,文档,失败,快照").split(","),
+        [
+            (
+                one.import_id,
+                date(one.created_at_ms),
+                one.mode,
+                f"{one.state} {one.stage}" if one.stage and one.state not in RESTING else one.state,
+                f"{_done(one)}/{one.progress.total}",
+                str(len(one.failed_documents) or ""),
+                one.snapshot_id or "",
+            )
+            for one in found
+        ],
+    )
     return OK
 
 
@@ -164,7 +302,7 @@ def act(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any]) -> Accepted:
+def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any], mode: ImportMode) -> Accepted:
     """The bytes of every file that isn't hidden, named relative to the folder given. Raises: CommandFailed (USAGE)."""
     files: list[tuple[str, Path]] = []
     for path in paths:
@@ -180,7 +318,8 @@ def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any]) -> Accep
             code=USAGE,
             error="usage",
         )
-    return api.upload("/api/imports", files, {"source": compact(source)} if source else {}, Accepted)
+    fields = {"mode": str(mode)} | ({"source": compact(source)} if source else {})
+    return api.upload("/api/imports", files, fields, Accepted)
 
 
 def _hidden(path: Path) -> bool:

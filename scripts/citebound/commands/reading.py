@@ -6,9 +6,10 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from scripts.citebound.api import open_api
+from scripts.citebound.api import Api, open_api
 from scripts.citebound.commands.ask import place
-from scripts.citebound.console import note, out, plain, print_json, words
+from scripts.citebound.commands.scope import Snapshots, listed, tell_gap
+from scripts.citebound.console import note, out, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.ids import is_block_id
 from shared.types.documents import Block
@@ -28,14 +29,32 @@ class OpenedBlock(Struct, frozen=True, kw_only=True):
 
 
 def documents(arguments: argparse.Namespace) -> int:
-    listed = open_api(arguments.url).get("/api/documents", list[SnapshotDocument])
+    api = open_api(arguments.url)
+    there = listed(api, None)
     if arguments.json:
-        print_json(listed)
+        print_json(there)
         return OK
-    if not listed:
+    if there:
+        table(
+            words("DOC,VERSION,LANG,BLOCKS,SOURCE,FILE,TITLE", "文档,版本,语言,文本块,来源,文件,标题").split(","),
+            [
+                (
+                    one.doc_id,
+                    str(one.version),
+                    one.lang,
+                    str(one.blocks),
+                    one.source_label,
+                    one.key,
+                    "" if one.title == one.key else one.title,
+                )
+                for one in there
+            ],
+        )
+    else:
         note(words("no documents yet", "还没有文档"))
-    for one in listed:
-        plain(f"{one.doc_id}.v{one.version}  {one.lang:<3}  {one.blocks:>5} blocks  {one.source_label}  {one.title}")
+    active = api.get("/api/snapshots", Snapshots).active
+    if active is not None:
+        tell_gap(api, active)
     return OK
 
 
@@ -47,24 +66,29 @@ def block(arguments: argparse.Namespace) -> int:
             code=USAGE,
             error="invalid_argument",
         )
-    raw = open_api(arguments.url).get(f"/api/blocks/{quote(arguments.block_id, safe='')}", msgspec.Raw)
+    api = open_api(arguments.url)
+    raw = api.get(f"/api/blocks/{quote(arguments.block_id, safe='')}", msgspec.Raw)
     if arguments.json:
         print_json(raw)
         return OK
-    _print_block(msgspec.json.decode(raw, type=OpenedBlock))
+    _print_block(msgspec.json.decode(raw, type=OpenedBlock), api)
     return OK
 
 
-def _print_block(opened: OpenedBlock) -> None:
-    one = opened.block
+def _print_block(opened: OpenedBlock, api: Api) -> None:
+    one, document = opened.block, opened.document
     where = place(
-        title=opened.document.title,
+        title=document.title,
         section_path=one.section_path,
         page_first=one.page_first,
         page_last=one.page_last,
     )
     plain(where, "bold")
-    plain(f"{one.block_id} · {opened.document.source_label} · {opened.document.trust} · {opened.snapshot_id}", "dim")
+    plain(
+        f"{one.block_id} · {document.source_label}/{document.key} · {document.trust} · {opened.snapshot_id}",
+        "dim",
+    )
+    plain(api.page_of(one.block_id, opened.snapshot_id), "dim")
     if opened.active_version is not None and opened.active_version != one.version:
         plain(
             words(

@@ -7,10 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from scripts.citebound.api import Api, open_api
-from scripts.citebound.commands.ask import place
-from scripts.citebound.console import note, out, plain, print_json, words
+from scripts.citebound.commands.ask import place, said
+from scripts.citebound.commands.scope import chosen, tell_gap
+from scripts.citebound.console import count, note, out, plain, print_json, words
 from scripts.citebound.failure import OK
-from shared.ids import BlockId
+from shared.ids import BlockId, SnapshotId
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -36,46 +37,56 @@ class Payload(Struct, frozen=True, kw_only=True):
 class Reply(Struct, frozen=True, kw_only=True):
     """POST /api/tools/{name}"""
 
+    snapshot_id: SnapshotId
     empty_reason: str | None
     payload: Payload
 
 
 def search(arguments: argparse.Namespace) -> int:
-    payload = _call(open_api(arguments.url), "search_blocks", {"query": arguments.text}, arguments)
-    if payload is not None:
-        for rank, found in enumerate(payload.blocks, 1):
+    given = {"query": said(arguments.text, "query")}
+    api = open_api(arguments.url)
+    reply = _call(api, "search_blocks", given, arguments)
+    if reply is not None:
+        for rank, found in enumerate(reply.payload.blocks, 1):
             _print_place(f"{rank}.", found)
             plain(found.text.strip())
             out.print()
-        if payload.blocks:
+        if reply.payload.blocks:
             note(
                 words(
                     "Candidates, best first; a miss proves nothing.", "以上为候选，按相关性排列；未命中不说明不存在。"
                 )
             )
+        tell_gap(api, reply.snapshot_id)
     return OK
 
 
 def scan(arguments: argparse.Namespace) -> int:
-    payload = _call(open_api(arguments.url), "scan_term", {"term": arguments.text}, arguments)
-    if payload is not None:
+    given = {"term": said(arguments.text, "term")}
+    api = open_api(arguments.url)
+    reply = _call(api, "scan_term", given, arguments)
+    if reply is not None:
+        payload = reply.payload
         for found in payload.blocks:
             _print_place(f"{found.count}×", found)
             plain(f"  {' '.join(found.snippet.split())}")
         if payload.blocks:
             note(
                 words(
-                    f"{payload.total_count} occurrences in {payload.total} blocks; complete.",
-                    f"共 {payload.total} 个文本块、{payload.total_count} 处；完整。",
+                    f"{count(payload.total_count, 'occurrence')} in {count(payload.total, 'block')};"
+                    " complete for what was read, case ignored.",
+                    f"共 {payload.total} 个文本块、{payload.total_count} 处；就已读取的文档而言完整，不区分大小写。",
                 )
             )
+        tell_gap(api, reply.snapshot_id)
     return OK
 
 
-def _call(api: Api, tool: str, given: dict[str, Any], arguments: argparse.Namespace) -> Payload | None:
-    """The payload to show; None when the reply was printed as JSON."""
-    if arguments.doc:
-        given["doc_ids"] = arguments.doc
+def _call(api: Api, tool: str, given: dict[str, Any], arguments: argparse.Namespace) -> Reply | None:
+    """The reply to show; None when it was printed as JSON."""
+    doc_ids = chosen(api, arguments)
+    if doc_ids is not None:
+        given["doc_ids"] = doc_ids
     raw = api.post(f"/api/tools/{tool}", given, msgspec.Raw)
     if arguments.json:
         print_json(raw)
@@ -83,7 +94,7 @@ def _call(api: Api, tool: str, given: dict[str, Any], arguments: argparse.Namesp
     reply = msgspec.json.decode(raw, type=Reply)
     if reply.empty_reason is not None:
         note(words(f"nothing found ({reply.empty_reason})", f"没有找到（{reply.empty_reason}）"))
-    return reply.payload
+    return reply
 
 
 def _print_place(lead: str, found: Found) -> None:

@@ -13,10 +13,10 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from scripts.citebound.api import Api
-from scripts.citebound.commands.ask import ask_quietly, print_answer
+from scripts.citebound.commands.ask import ask_quietly, print_answer, said
 from scripts.citebound.commands.imports import existing, print_outcome, send_paths, watch
 from scripts.citebound.commands.reading import OpenedBlock
-from scripts.citebound.commands.snapshots import Snapshots
+from scripts.citebound.commands.scope import Snapshots
 from scripts.citebound.console import err, note, out, plain, print_json
 from scripts.citebound.failure import FAILED, OK, CommandFailed
 from scripts.citebound.temporary import TemporaryInstance
@@ -36,7 +36,7 @@ class CheckedCitation(Struct, frozen=True, kw_only=True):
 
 class SmokeReport(Struct, frozen=True, kw_only=True):
     passed: bool  # at least one citation resolves
-    answer: Answer
+    answer: Answer | None  # None: the import did not complete, nothing was asked
     citations: tuple[CheckedCitation, ...]
     imported: Import
     snapshot: Snapshot | None
@@ -44,7 +44,7 @@ class SmokeReport(Struct, frozen=True, kw_only=True):
 
 
 def smoke(arguments: argparse.Namespace) -> int:
-    docs = existing(arguments.docs)
+    docs, question = existing(arguments.docs), said(arguments.question, "question")
     signal.signal(signal.SIGTERM, _as_interrupt)
     timings: dict[str, int] = {}
     show = not arguments.json
@@ -54,29 +54,32 @@ def smoke(arguments: argparse.Namespace) -> int:
     ):
         with _timed(timings, "import", show):
             imported = watch(api, send_paths(api, [docs], {}).import_id, show=show and err.is_terminal)
-        if imported.state != "completed":
-            print_json(imported) if arguments.json else print_outcome(imported)
-            raise CommandFailed("the import did not complete", remedy="see its reason above", error="import_failed")
-        with _timed(timings, "ask", show):
-            answer = ask_quietly(api, arguments.question)
-        with _timed(timings, "verify", show):
-            citations = tuple(
-                checked(api, citation.marker, citation.block_id, citation.quote) for citation in answer.citations
+        if imported.state == "completed":
+            report = _asked(api, question, imported, timings, show)
+        else:
+            report = SmokeReport(
+                passed=False, answer=None, citations=(), imported=imported, snapshot=None, timings_ms=timings
             )
-        found = next(
-            (one for one in api.get("/api/snapshots", Snapshots).snapshots if one.snapshot_id == answer.snapshot_id),
-            None,
+    print_json(report) if arguments.json else print_report(report)
+    return OK if report.passed else FAILED
+
+
+def _asked(api: Api, question: str, imported: Import, timings: dict[str, int], show: bool) -> SmokeReport:
+    with _timed(timings, "ask", show):
+        answer = ask_quietly(api, question)
+    with _timed(timings, "verify", show):
+        citations = tuple(
+            checked(api, citation.marker, citation.block_id, citation.quote) for citation in answer.citations
         )
-    report = SmokeReport(
+    there = api.get("/api/snapshots", Snapshots).snapshots
+    return SmokeReport(
         passed=any(citation.resolves for citation in citations),
         answer=answer,
         citations=citations,
         imported=imported,
-        snapshot=found,
-        timings_ms=timings,
+        snapshot=next((one for one in there if one.snapshot_id == answer.snapshot_id), None),
+        timings_ms=timings,  # `stop` is added when it has stopped
     )
-    print_json(report) if arguments.json else _print(report)
-    return OK if report.passed else FAILED
 
 
 def checked(api: Api, marker: int, block_id: BlockId, said: str) -> CheckedCitation:
@@ -103,27 +106,38 @@ def _started(folder: Path, docs: Path, timings: dict[str, int], show: bool) -> G
 
 @contextmanager
 def _timed(timings: dict[str, int], phase: str, show: bool) -> Generator[None]:
+    if show:
+        note(f"{phase} …")
     begin = time.monotonic()
     yield
     timings[phase] = int((time.monotonic() - begin) * 1000)
-    if show:
-        note(f"{phase}: {timings[phase] / 1000:.2f} s")
 
 
 def _as_interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _print(report: SmokeReport) -> None:
+def print_report(report: SmokeReport) -> None:
     print_outcome(report.imported)
     if report.snapshot is not None:
         plain(f"snapshot {report.snapshot.snapshot_id}: {report.snapshot.state}")
     out.print()
-    print_answer(report.answer)
+    if report.answer is not None:
+        print_answer(report.answer, None)
     for citation in report.citations:
         if citation.resolves:
             plain(f"✓ [{citation.marker}] {citation.block_id} opens and contains its quote", "green")
         else:
             plain(f"✗ [{citation.marker}] {citation.block_id}: {citation.problem}", "red")
     plain("  ".join(f"{phase} {ms / 1000:.2f} s" for phase, ms in report.timings_ms.items()))
-    plain("passed" if report.passed else "failed: no citation resolves", "bold green" if report.passed else "bold red")
+    plain(verdict(report), "bold green" if report.passed else "bold red")
+
+
+def verdict(report: SmokeReport) -> str:
+    if report.passed:
+        return "passed"
+    if report.answer is None:
+        return "failed: the import did not complete"
+    if not report.citations:
+        return f"failed: nothing was answered ({report.answer.status})"
+    return "failed: no citation resolves"

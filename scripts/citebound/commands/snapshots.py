@@ -1,24 +1,14 @@
 """`citebound snapshots` and `activate`: what is published, and which of it questions see."""
 
 import argparse
-from datetime import datetime
 from urllib.parse import quote
-
-from msgspec import Struct
 
 from scripts.citebound.api import open_api
 from scripts.citebound.commands.imports import print_failed
-from scripts.citebound.console import note, plain, print_json, words
+from scripts.citebound.commands.scope import Snapshots
+from scripts.citebound.console import date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK
-from shared.ids import SnapshotId
 from shared.types.snapshots import Snapshot
-
-
-class Snapshots(Struct, frozen=True, kw_only=True):
-    """GET /api/snapshots"""
-
-    active: SnapshotId | None
-    snapshots: tuple[Snapshot, ...]  # newest first
 
 
 def snapshots(arguments: argparse.Namespace) -> int:
@@ -28,13 +18,27 @@ def snapshots(arguments: argparse.Namespace) -> int:
         return OK
     if not found.snapshots:
         note(words("no snapshots yet", "还没有快照"))
+        return OK
+    table(
+        words("  SNAPSHOT,STATE,MADE,DOCUMENTS,BLOCKS,NOT READ", "  快照,状态,时间,文档,文本块,未读取").split(","),
+        [
+            (
+                f"{'*' if one.snapshot_id == found.active else ' '} {one.snapshot_id}",
+                one.state,
+                date(one.created_at_ms),
+                str(one.documents),
+                str(one.blocks),
+                str(len(one.failed_documents) or ""),
+            )
+            for one in found.snapshots
+        ],
+    )
     for one in found.snapshots:
-        mark = "*" if one.snapshot_id == found.active else " "
-        at = datetime.fromtimestamp(one.created_at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
-        plain(f"{mark} {one.snapshot_id}  {one.state:<13}  {at}  {one.documents} documents  {one.blocks} blocks")
         if one.failure:
-            plain(f"    {one.failure}", "red")
-        print_failed(one.failed_documents)
+            plain(f"{one.snapshot_id}: {one.failure}", "red")
+        if one.snapshot_id == found.active and one.failed_documents:
+            plain(words(f"not read in {one.snapshot_id}:", f"{one.snapshot_id} 中未读取："), "yellow")
+            print_failed(one.failed_documents)
     return OK
 
 

@@ -1,17 +1,18 @@
-"""`citebound trace RUN`: what a run did, as a tree: times, tokens, what was admitted or refused, and its manifest."""
+"""`citebound runs`, and `trace RUN`: what a run did, as a tree: times, tokens, what was admitted or refused, and its manifest."""
 
 import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
-from scripts.citebound.api import open_api
-from scripts.citebound.console import plain, print_json
+from scripts.citebound.api import Api, open_api
+from scripts.citebound.console import date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.telemetry import names
-from shared.types.traces import Attributes, AttributeValue, SpanEvent, SpanNode, Trace
+from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, SpanNode, Trace
 
 _SHOWN: Final = (  # attribute, label; in the order shown
     (names.TURN_NUMBER, "turn"),
@@ -36,6 +37,24 @@ _SHOWN: Final = (  # attribute, label; in the order shown
 )
 _NOTABLE = (names.BRAKE, names.PROTOCOL_ERROR, names.RETRY)
 _LONGEST = 160  # characters of one value
+
+
+def runs(arguments: argparse.Namespace) -> int:
+    found = open_api(arguments.url).get("/api/runs", list[RunSummary])
+    if arguments.json:
+        print_json(found)
+        return OK
+    if not found:
+        note(words("nothing has been asked yet", "还没有提问"))
+        return OK
+    table(
+        words("RUN,ASKED,STATUS,SOURCES,QUESTION", "运行,时间,状态,来源,问题").split(","),
+        [
+            (one.run_id, date(one.started_at_ms), one.status, str(one.citations), " ".join(one.question.split()))
+            for one in found
+        ],
+    )
+    return OK
 
 
 def trace(arguments: argparse.Namespace) -> int:
@@ -100,19 +119,27 @@ def _value(value: AttributeValue) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
+def _last_run(api: Api) -> str:
+    newest = api.get("/api/runs", list[RunSummary], limit="1")
+    if not newest:
+        raise CommandFailed("nothing has been asked yet", remedy='./scripts/run ask "…"', error="not_found")
+    return newest[0].run_id
+
+
 def _read(arguments: argparse.Namespace) -> Trace:
-    if (arguments.file is None) == (arguments.run_id is None):
-        raise CommandFailed(
-            "name a run or a file", remedy="citebound trace RUN, or --file FILE", code=USAGE, error="usage"
-        )
+    if arguments.file is not None and arguments.run_id is not None:
+        raise CommandFailed("a run and a file are two traces", remedy="name one of them", code=USAGE, error="usage")
     if arguments.file is None:
-        return open_api(arguments.url).get(f"/api/runs/{arguments.run_id}/trace", Trace)
+        api = open_api(arguments.url)
+        wanted = arguments.run_id or _last_run(api)
+        kind = "imports" if wanted.startswith("imp_") else "runs"
+        return api.get(f"/api/{kind}/{quote(wanted, safe='')}/trace", Trace)
     try:
         return msgspec.json.decode(Path(arguments.file).read_bytes(), type=Trace)
     except (OSError, msgspec.DecodeError) as error:
         raise CommandFailed(
             f"{arguments.file} can't be read as a trace: {error}",
-            remedy="save one with: citebound trace RUN --json > FILE",
+            remedy="save one:\n./scripts/run trace RUN --json > FILE",
             code=USAGE,
             error="usage",
         ) from error
