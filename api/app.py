@@ -31,6 +31,7 @@ from api.routes.health import healthz, readyz
 from api.routes.imports import imports
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.runs import runs
+from api.routes.snapshot_care import snapshot_care
 from api.routes.snapshots import snapshots
 from api.routes.tools import tools
 from shared.blobs import Blobs
@@ -120,7 +121,7 @@ def build_app(
             await asyncio.to_thread(parts.telemetry.close)
 
     return Litestar(
-        route_handlers=[healthz, readyz, runs, imports, snapshots, documents, blocks, tools, openai],
+        route_handlers=[healthz, readyz, runs, imports, snapshots, snapshot_care, documents, blocks, tools, openai],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
         middleware=[Edge(parts.settings.api, parts.links)],
         before_send=[add_caution],
@@ -225,7 +226,7 @@ def _closing_of(embedder: Embedder, chat: Chat | None) -> Callable[[], Awaitable
 
 def _answer_error(request: AnyRequest, error: Exception) -> Response[Problem] | Response[ErrorBody]:
     """Each protocol's own shape for what went wrong."""
-    if request.url.path.startswith("/v1/"):
+    if request.scope["path"].startswith("/v1/"):  # not request.url: a Host that is none makes it raise
         found = to_problem(request, error)
         return respond_like_openai(found, headers_of(found, error))
     return respond(request, error)

@@ -77,10 +77,10 @@ def brings_key(settings: ApiSettings, headers: Mapping[str, str]) -> bool:
 
 def _check_host(settings: ApiSettings, host: str) -> None:
     name = _host_name(host)
-    if settings.host in _WILDCARDS or is_loopback(name) or name == settings.host.lower():
+    if name is not None and (settings.host in _WILDCARDS or is_loopback(name) or name == settings.host.lower()):
         return
     raise Forbidden(
-        f"This server does not answer for the host {name!r}. Use the address it was started on.", field="Host"
+        f"This server does not answer for the host {host!r}. Use the address it was started on.", field="Host"
     )
 
 
@@ -105,11 +105,14 @@ def _authority(origin: str) -> str | None:
         return None
 
 
-def _host_name(host: str) -> str:
+def _host_name(host: str) -> str | None:
+    """Without the port; None for what is no host and port."""
     try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises for a port that is none
+        return (parts.hostname or "").lower()
     except ValueError:
-        return host
+        return None
 
 
 async def add_caution(message: Message, _scope: Scope) -> None:

@@ -47,17 +47,19 @@ def to_problem(request: AnyRequest, error: Exception) -> Problem:
         case RequestEntityTooLarge():
             return problem("too_large", "The body is larger than this address takes.", status=413)
         case NotFoundException():
-            return problem("not_found", f"There is nothing at {request.url.path}.", status=404)
+            return problem("not_found", f"There is nothing at {request.scope['path']}.", status=404)
         case MethodNotAllowedException():
             return problem(
-                "method_not_allowed", f"{request.url.path} does not take {request.method}.", status=error.status_code
+                "method_not_allowed",
+                f"{request.scope['path']} does not take {request.method}.",
+                status=error.status_code,
             )
         case HTTPException(status_code=status) if status < 500:
             malformed = isinstance(error.__cause__, SerializationException)
             return problem("malformed_json" if malformed else "invalid_argument", error.detail, status=status)
         case _:
             error_id = uuid4().hex[:12]
-            _log.error("%s %s, error_id %s", request.method, request.url.path, error_id, exc_info=error)
+            _log.error("%s %s, error_id %s", request.method, request.scope["path"], error_id, exc_info=error)
             return internal(error_id)
 
 

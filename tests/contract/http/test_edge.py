@@ -36,6 +36,13 @@ def test_the_machine_s_own_names_are_answered_for(host: str) -> None:
     let_in(LOCAL, {"host": host})
 
 
+@pytest.mark.parametrize("host", ["[", "localhost:x", "docs.example:-1", "docs.example:99999"])
+def test_what_is_no_host_is_answered_for_by_nobody(host: str) -> None:
+    for settings in (LOCAL, KEYED):
+        with pytest.raises(Forbidden):
+            let_in(settings, {"host": host, "authorization": f"Bearer {KEYED.api_key}"})
+
+
 @pytest.mark.parametrize("host", ["evil.example:8765", "127.0.0.1.evil.example", "", "[", "192.168.1.5:8765"])
 def test_a_name_that_merely_resolves_here_is_not_answered_for(host: str) -> None:
     with pytest.raises(Forbidden):
@@ -111,6 +118,9 @@ def test_a_refusal_is_a_problem_in_the_protocol_s_own_shape(site: Site) -> None:
         ("/nothing/here", {}, 404),
         ("/api/runs", {"Host": "evil.example"}, 403),
         ("/api/runs", {"Origin": "http://["}, 403),
+        ("/api/runs", {"Host": "localhost:-1"}, 403),
+        ("/v1/models", {"Host": "["}, 403),
+        ("/nothing/here", {"Host": "[:x"}, 404),
         ("/api/runs?limit=0", {}, 400),
         ("/v1/models/none", {}, 404),
     ],
