@@ -31,7 +31,6 @@ from api.routes.health import healthz, readyz
 from api.routes.imports import imports
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.runs import runs
-from api.routes.snapshot_care import snapshot_care
 from api.routes.snapshots import snapshots
 from api.routes.tools import tools
 from shared.blobs import Blobs
@@ -121,7 +120,7 @@ def build_app(
             await asyncio.to_thread(parts.telemetry.close)
 
     return Litestar(
-        route_handlers=[healthz, readyz, runs, imports, snapshots, snapshot_care, documents, blocks, tools, openai],
+        route_handlers=[healthz, readyz, runs, imports, snapshots, documents, blocks, tools, openai],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
         middleware=[Edge(parts.settings.api, parts.links)],
         before_send=[add_caution],
