@@ -91,9 +91,11 @@ def _checked(claim: Claim, ledger: Ledger) -> CheckedClaim:
 
 
 def _evidence(block_ids: tuple[str, ...], ledger: Ledger) -> list[str]:
-    """What the model saw of these blocks, each under its title and section, which it saw as well."""
+    """What the model saw of these blocks, each under its title, section and table header, which it saw as well."""
     return [
-        f"{entry.title}\n{entry.section_path}\n{entry.seen}" for block_id in block_ids for entry in ledger.of(block_id)
+        f"{entry.title}\n{entry.section_path}\n{entry.table_header}\n{entry.seen}"
+        for block_id in block_ids
+        for entry in ledger.of(block_id)
     ]
 
 

@@ -68,6 +68,7 @@ def _entry(block: SeenBlock, fetch: Fetch) -> LedgerEntry:
         at_ms=fetch.at_ms,
         extent=block.extent,
         seen=block.seen,
+        table_header=block.table_header,
         span_start=block.span_start,
         span_end=block.span_end,
         query=fetch.query,

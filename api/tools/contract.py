@@ -53,6 +53,7 @@ class SeenBlock(Struct, frozen=True, kw_only=True):
     updated_at_ms: int
     extent: Literal["block", "snippet"]
     seen: str
+    table_header: str = ""  # shown above it, and no part of it
     span_start: int
     span_end: int
     rank: int  # 1.. in the payload
@@ -126,6 +127,7 @@ def seen_block(
         updated_at_ms=document.updated_at_ms,
         extent="block" if snippet is None else "snippet",
         seen=block.text[first:last],
+        table_header=block.table_header if snippet is None else "",
         span_start=block.span_start + first,
         span_end=block.span_start + last,
         rank=rank,

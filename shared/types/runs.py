@@ -51,6 +51,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     at_ms: int
     extent: Literal["block", "snippet"]  # how much of the block the model saw
     seen: str  # that text
+    table_header: str = ""  # of a table cut over several blocks: shown above that text
     span_start: int = 0  # where it stands: code points in the version's canonical text
     span_end: int = 0
     query: str  # the sub-question or term it was fetched for

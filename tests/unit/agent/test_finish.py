@@ -1,6 +1,7 @@
 """From a finished loop to the delivered answer."""
 
 import pytest
+from msgspec import structs
 
 from api.agent import gaps
 from api.agent.finish import finish
@@ -48,6 +49,19 @@ def test_a_citation_carries_the_text_that_the_model_saw() -> None:
     assert (citation.marker, citation.block_id, citation.quote) == (1, A, "员工工作满一年享有五天年假。")
     assert (citation.span_start, citation.span_end) == (0, len(citation.quote))
     assert (citation.verdict, citation.problem, citation.snapshot_id) == ("supported", None, SNAPSHOT)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "sentence"),
+    [
+        ("| Item | 2022 | 2023 |", "| Revenue | 400 | 500 |", "Revenue in 2023 was 500."),
+        ("| 项目 | 2022年 | 2023年 |", "| 营收 | 四百 | 500 |", "2023年营收为500。"),
+    ],
+)
+def test_a_table_header_is_evidence_for_its_rows(header: str, row: str, sentence: str) -> None:
+    ledger = Ledger().admit((structs.replace(block(0, row), table_header=header),), FETCH)
+    (citation,) = finish(outcome(f"{sentence} [source: {A}]", ledger=ledger), wording=ZH).citations
+    assert (citation.verdict, citation.quote) == ("supported", row)
 
 
 def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
