@@ -30,6 +30,11 @@ def open_database(path: Path) -> Database:
     return Database(connection)
 
 
+def is_storage_fault(error: BaseException) -> bool:
+    """Whether the disk or the file is to blame: locked, full, damaged (a plain DatabaseError); not a broken constraint or statement."""
+    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
+
 @contextmanager
 def writing(db: Database) -> Generator[sqlite3.Connection]:
     """One short write transaction.
@@ -40,7 +45,7 @@ def writing(db: Database) -> Generator[sqlite3.Connection]:
     connection = db.conn
     try:
         connection.execute("begin immediate")
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         raise StorageError(f"The catalog can't be written: {error}.") from error
     try:
         yield connection
@@ -48,6 +53,6 @@ def writing(db: Database) -> Generator[sqlite3.Connection]:
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("rollback")
-        if isinstance(error, sqlite3.OperationalError):
+        if is_storage_fault(error):
             raise StorageError(f"The catalog can't be written: {error}.") from error
         raise

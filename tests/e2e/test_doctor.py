@@ -1,14 +1,21 @@
 """The doctor: works when nothing runs, names what is broken, gives nothing away."""
 
 import socket
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from scripts.citebound.commands.doctor import examine
 from scripts.citebound.doctor.check import Check
+from shared.embeddings.fake import FakeEmbedder
+from shared.layout import Layout
+from shared.settings import QdrantSettings
+from shared.vectors.open import open_vectors
 from tests.doubles.provider import Fault, provider_double
+from tests.factories import a_document, publish
 
 pytestmark = pytest.mark.slow
 
@@ -75,3 +82,42 @@ def test_a_provider_is_called_only_online_and_its_refusal_is_told_without_the_ke
         refused = list(examine(env, online=True))
     assert states(refused)["chat model"] == "broken"
     assert "sk-geheim" not in str(refused)
+
+
+@pytest.mark.parametrize("damage", ["no database at all", "pages overwritten", "a schema of nobody's"])
+def test_a_catalog_that_can_t_be_read_is_broken_and_everything_else_is_looked_at(
+    settings: dict[str, str], damage: str
+) -> None:
+    layout = published(settings)
+    whole = layout.catalog.read_bytes()
+    with closing(sqlite3.connect(layout.catalog)) as connection:
+        match damage:
+            case "a schema of nobody's":
+                connection.execute("drop table imports")
+            case "pages overwritten":
+                layout.catalog.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+            case _:
+                layout.catalog.write_bytes("不是数据库".encode() * 1000)
+
+    checks = list(examine(settings, online=False))
+
+    found = {check.name: check for check in checks}
+    assert found["catalog"].state == "broken"
+    assert found["catalog"].remedy
+    assert (found["embeddings"].state, found["broker"].state) == ("ok", "ok")
+
+
+def test_a_snapshot_that_these_settings_can_t_search_is_broken(settings: dict[str, str]) -> None:
+    published(settings)  # with the vectors of another model than the settings name
+
+    found = {check.name: check for check in examine(settings, online=False)}
+
+    assert found["snapshot"].state == "ok"
+    assert found["collection"].state == "broken"
+
+
+def published(settings: dict[str, str]) -> Layout:
+    layout = Layout(root=Path(settings["CITEBOUND_DATA_DIR"]))
+    vectors = open_vectors(QdrantSettings(), layout.collections)
+    publish(layout, [a_document("一.md", "一份文档。")], vectors=vectors, embedder=FakeEmbedder())
+    return layout

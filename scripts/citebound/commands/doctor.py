@@ -12,6 +12,7 @@ from scripts.citebound.doctor.check import Check, State
 from scripts.citebound.doctor.configured import read_settings
 from scripts.citebound.failure import FAILED, OK
 from scripts.citebound.supervisor.readiness import read_readiness
+from shared.errors import CiteboundError
 from shared.layout import Layout
 from shared.settings_load import data_folder
 
@@ -59,13 +60,22 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     yield contents.embedder(settings, online=online)
     yield contents.chat(settings, online=online)
     snapshot_is_there = False
-    for check in contents.catalog(layout):
+    for check in _looked_at("catalog", contents.catalog(layout)):
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
         yield check
     if address is not None:
         yield _ready(address, settings.api.api_key)
     elif snapshot_is_there:
         yield contents.opens(settings, layout)
+
+
+def _looked_at(name: str, checks: Iterator[Check]) -> Iterator[Check]:
+    """What can't even be looked at is broken; the other checks go on."""
+    try:
+        yield from checks
+    except CiteboundError as error:
+        remedy = "restore a backup (a copy NAME.schema-N is made before each upgrade), or move it away and import again"
+        yield Check(name=name, state="broken", detail=f"{error.message} ({error.code})", remedy=remedy)
 
 
 def _ready(address: str, key: str | None) -> Check:

@@ -57,7 +57,7 @@ def catalog(layout: Layout) -> Iterator[Check]:
 
 
 def opens(settings: Settings, layout: Layout) -> Check:
-    """Open and verify the active snapshot as the API would."""
+    """Open and verify the active snapshot as the API would, and whether these settings can search it."""
 
     async def pin() -> str:
         library = Library(
@@ -67,6 +67,7 @@ def opens(settings: Settings, layout: Layout) -> Check:
         )
         try:
             async with await library.pin(None, OWNER) as pinned:
+                pinned.check_searchable()
                 return pinned.snapshot.snapshot_id
         finally:
             await library.close()
@@ -77,10 +78,12 @@ def opens(settings: Settings, layout: Layout) -> Check:
         return Check(
             name="collection",
             state="broken",
-            detail=f"the active snapshot can't be opened: {error.message} ({error.code})",
-            remedy="activate an older one (./scripts/run snapshots), or import again",
+            detail=f"the active snapshot does not answer: {error.message} ({error.code})",
+            remedy="do what it says, activate an older one (./scripts/run snapshots), or import again",
         )
-    return Check(name="collection", state="ok", detail=f"{snapshot} opens and is what its manifest says")
+    return Check(
+        name="collection", state="ok", detail=f"{snapshot} opens, is what its manifest says and can be searched"
+    )
 
 
 def embedder(settings: Settings, *, online: bool) -> Check:
