@@ -10,7 +10,7 @@ from api.agent.budget import LimitCode, Refused
 from api.agent.ledger import Fetch
 from api.agent.observation import NOTHING, HarnessStatus, envelope
 from api.agent.react import ToolAction
-from api.agent.state import State
+from api.agent.state import State, Unread
 from api.agent.steps import Admission, CallTool, Effect, Event, Measure, Measured, Returned
 from api.tools.contract import ToolResult
 from shared.types.events import ToolCalled, ToolResulted
@@ -66,7 +66,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         yield state.resulted(action.tool, verdict.code, tokens=tokens, blocks=len(shown), admitted=False)
         return verdict.code
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
-    state.unread = (state.talk.say("user", text, size=tokens), state.ledger)
+    before, place = state.ledger, state.talk.say("user", text, size=tokens)
     fetch = Fetch(
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
@@ -75,7 +75,9 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         at_ms=at_ms,
     )
     state.ledger = state.ledger.admit(result.seen, fetch)
-    yield state.resulted(action.tool, "ok", tokens=tokens, blocks=len(shown), error=result.error_code)
+    told = state.resulted(action.tool, "ok", tokens=tokens, blocks=len(shown), error=result.error_code)
+    state.unread = Unread(place=place, ledger=before, result=told)
+    yield told
     return None
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Generator
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from api.agent import budget
 from api.agent.budget import Refused
-from api.agent.ledger import Ledger
 from api.agent.observation import envelope
-from api.agent.state import State
+from api.agent.state import State, Unread
 from api.agent.steps import AskFailed, AskModel, Effect, Event, Replied, Retried
 
 Asking: TypeAlias = Generator[Effect, Event | None, Replied | AskFailed]
@@ -37,21 +38,23 @@ def ask_last(state: State) -> Asking:
     """The final call, on whatever is left of budget and time; what the provider cannot take in is withdrawn once."""
     reply = yield from _ask_if_affordable(state)
     if isinstance(reply, AskFailed) and reply.code == "provider_context_too_long" and state.unread is not None:
-        withdraw(state, *state.unread)
+        yield from withdraw(state, state.unread)
         reply = yield from _ask_if_affordable(state)
     return reply
 
 
-def withdraw(state: State, place: int, ledger: Ledger) -> None:
-    """Refuse afterwards: what the provider never read is no evidence and leaves the conversation whole.
-
-    `place`: of the observation; `ledger`: as it was before it.
-    """
-    values = {"tokens": state.talk.context.tokens, "limit": state.limits.max_context_tokens, "room": 0}
-    state.limit("context_budget_exceeded", tool="", **values)
+def withdraw(state: State, unread: Unread) -> Generator[Effect, Event | None, None]:
+    """Refuse afterwards: what the provider never read is no evidence and leaves the conversation whole."""
+    told = unread.result
+    values = {"tokens": told.tokens, "limit": state.limits.max_context_tokens, "room": 0}
+    state.limit("context_budget_exceeded", tool=told.tool, **values)
     message = state.wording.render("observation", code="context_budget_exceeded", **values)
-    state.talk.replace(place, envelope("context_budget_exceeded", message=message))
-    state.ledger, state.unread = ledger, None
+    state.talk.replace(unread.place, envelope("context_budget_exceeded", tool=told.tool, message=message))
+    state.ledger, state.unread = unread.ledger, None
+    refused = state.resulted(
+        told.tool, "context_budget_exceeded", tokens=told.tokens, blocks=told.blocks, admitted=False
+    )
+    yield replace(refused, turn=told.turn)  # what was said of that turn holds no more
 
 
 def _ask_if_affordable(state: State) -> Asking:

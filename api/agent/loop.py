@@ -124,7 +124,7 @@ def _after_failure(state: State, failure: AskFailed) -> Steps:
         yield Braked(kind="brake_time")
         return (yield from _finalize(state, "brake_time"))
     if failure.code == "provider_context_too_long" and state.unread is not None:
-        withdraw(state, *state.unread)
+        yield from withdraw(state, state.unread)
         return (yield from _finalize(state, "context_budget_exceeded"))
     return state.broken(failure.code, failure.message, retryable=failure.retryable)
 

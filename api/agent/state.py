@@ -1,5 +1,6 @@
 """What a run knows of itself between two decisions."""
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from api.agent import brakes
@@ -11,6 +12,17 @@ from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
 from api.tools.contract import ToolResult
 from shared.types.events import ToolResulted
 from shared.types.runs import Limitation, Usage
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """An observation that was let in and that no provider has taken yet.
+
+    `place`: in the conversation. `ledger`: as it was before. `result`: what was told of it.
+    """
+
+    place: int
+    ledger: Ledger
+    result: ToolResulted
 
 
 class State:
@@ -31,7 +43,7 @@ class State:
         self.no_gain = 0
         self.misspoken = 0
         self.remembered: dict[tuple[str, bytes], tuple[int, bool]] = {}  # call -> (turn, it showed blocks)
-        self.unread: tuple[int, Ledger] | None = None  # place of an observation not yet sent, and the ledger before it
+        self.unread: Unread | None = None
 
     def limit(self, code: str, **values: object) -> None:
         text = self.wording.render("limitation", code=code, **values)

@@ -313,6 +313,21 @@ def test_what_the_providers_window_could_not_take_is_no_evidence() -> None:
     assert "x" * 99 not in "".join(observations(played.asked[-1]))
 
 
+def test_what_was_told_as_read_and_was_not_is_told_again_as_refused() -> None:
+    played = play(
+        [search("a"), result(block(0)), search("b"), result(block(1)), fails("provider_context_too_long"), FINISH]
+    )
+    told = [one for one in played.noted(ToolResulted) if isinstance(one, ToolResulted)]
+    assert [(one.turn, one.admitted, one.harness_status) for one in told] == [
+        (1, True, "ok"),
+        (2, True, "ok"),
+        (2, False, "context_budget_exceeded"),
+    ]
+    assert (told[2].tool, told[2].tokens, told[2].blocks) == (told[1].tool, told[1].tokens, told[1].blocks)
+    (limitation,) = played.outcome.limitations
+    assert json.loads(limitation.text)["tokens"] == told[1].tokens
+
+
 def test_the_final_turn_too_withdraws_what_was_never_read() -> None:
     limits = Limits(max_tool_calls=1)
     script = [search("a"), result(block(0), filler=99), fails("provider_context_too_long"), "Action: Refuse[太长]"]
