@@ -2,15 +2,16 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from scripts.citebound.console import plain, print_json
+from scripts.citebound.console import as_called, plain, print_json
 from scripts.citebound.doctor import machine
 from scripts.citebound.doctor.check import Check, State
-from scripts.citebound.doctor.configured import read_settings
+from scripts.citebound.doctor.configured import read_settings, running_settings
 from scripts.citebound.failure import FAILED, OK
+from scripts.citebound.supervisor.instance import is_alive, read_instance
 from scripts.citebound.supervisor.readiness import read_readiness
 from shared.errors import CiteboundError
 from shared.layout import Layout
@@ -45,9 +46,13 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     )  # engines and models: seconds of imports that no other command should pay
 
     yield machine.python()
-    settings, described = read_settings(env)
-    yield from described
     layout = Layout(root=Path(data_folder(env)))
+    settings, described = read_settings(env)
+    there = read_instance(layout)
+    differing: frozenset[str] = frozenset()  # sections that this shell would set in another way than what runs
+    if settings is not None and there is not None and there.settings is not None and is_alive(there.pid):
+        described, differing = running_settings(settings, there.settings)
+    yield from described
     yield from machine.folder(layout.root)
     address, running = machine.instance(layout)
     yield running
@@ -55,10 +60,15 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
         return
     if address is None:
         yield machine.port(settings)
-    yield machine.broker_check(settings, layout, running=address is not None)
-    yield machine.qdrant(settings)
-    yield contents.embedder(settings, online=online)
-    yield contents.chat(settings, online=online)
+    looks: dict[str, Callable[[], Check]] = {
+        "broker": lambda: machine.broker_check(settings, layout, running=address is not None),
+        "qdrant": lambda: machine.qdrant(settings),
+        "embedding": lambda: contents.embedder(settings, online=online),
+        "chat": lambda: contents.chat(settings, online=online),
+    }
+    for section, look in looks.items():
+        if section not in differing:  # else it would be about something that does not run
+            yield look()
     snapshot_is_there = False
     for check in _looked_at("catalog", contents.catalog(layout)):
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
@@ -93,4 +103,4 @@ def _print(check: Check) -> None:
     mark, style = _MARKS[check.state]
     plain(f"{mark} {check.name}: {check.detail}", style)
     if check.remedy:
-        plain(f"    → {check.remedy}")
+        plain(as_called(f"    → {check.remedy}"))

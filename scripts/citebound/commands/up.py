@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from scripts.citebound.console import err, note, plain, words
+from scripts.citebound.console import as_called, err, note, plain, words
 from scripts.citebound.failure import OK
 from scripts.citebound.supervisor.signals import Signals
 from scripts.citebound.supervisor.supervise import Supervisor
@@ -39,6 +39,10 @@ def _welcome(settings: Settings, supervisor: Supervisor) -> None:
     for trouble in supervisor.troubles:
         plain(f"! {trouble}", "yellow")
     plain(words("Try in another terminal:", "在另一个终端里试试："))
-    plain(words("  ./scripts/run import FOLDER", "  ./scripts/run import 文件夹"))
-    plain(words('  ./scripts/run ask "a question about what is in it"', '  ./scripts/run ask "关于其中内容的问题"'))
+    plain(as_called(words("  ./scripts/run import FOLDER", "  ./scripts/run import 文件夹")))
+    plain(
+        as_called(
+            words('  ./scripts/run ask "a question about what is in it"', '  ./scripts/run ask "关于其中内容的问题"')
+        )
+    )
     plain(words("Ctrl-C stops it.", "按 Ctrl-C 停止。"), "dim")

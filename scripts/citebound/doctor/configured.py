@@ -12,6 +12,35 @@ from shared.settings_load import config_file, data_folder, list_settings, load_s
 MASK = "(set, hidden)"
 
 
+def in_force(settings: Settings) -> dict[str, str]:
+    """Every setting that isn't its default, as anybody may see it, by name."""
+    values = {one.name: (one, getattr(getattr(settings, one.section), one.field)) for one in list_settings()}
+    return {
+        name: shown(name, value, secret=setting.secret)
+        for name, (setting, value) in values.items()
+        if value != setting.default
+    }
+
+
+def running_settings(mine: Settings, running: Mapping[str, str]) -> tuple[list[Check], frozenset[str]]:
+    """What is set in the running instance, and the sections in which this shell would set something else."""
+    here = in_force(mine)
+    other = sorted(name for name in here.keys() | running.keys() if here.get(name) != running.get(name))
+    checks = [Check(name="settings", state="ok", detail="those of the running instance")]
+    checks += [Check(name="set", state="ok", detail=text) for text in running.values()]
+    if other:
+        told = "; ".join(here.get(name, f"{name} not set") for name in other)
+        checks.append(
+            Check(
+                name="this shell",
+                state="note",
+                detail=f"is set differently: {told}",
+                remedy="the running instance keeps its own settings; stop it and start it from here to change them",
+            )
+        )
+    return checks, frozenset(name.split(".")[0] for name in other)
+
+
 def read_settings(env: Mapping[str, str]) -> tuple[Settings | None, list[Check]]:
     """The settings if they can be read, and what there is to say about them."""
     try:
@@ -34,13 +63,11 @@ def shown(name: str, value: Any, *, secret: bool) -> str:
 def _described(settings: Settings, env: Mapping[str, str], path: Path | None) -> Iterator[Check]:
     where = f"{path} and the environment" if path else "the environment"
     yield Check(name="settings", state="ok", detail=f"read from {where}; data folder {data_folder(env)}")
-    for setting in list_settings():
-        value = getattr(getattr(settings, setting.section), setting.field)
-        if value != setting.default:
-            source = "environment" if env.get(setting.env) else "credential store" if setting.secret else "file"
-            yield Check(
-                name="set", state="ok", detail=f"{shown(setting.name, value, secret=setting.secret)} ({source})"
-            )
+    known = {setting.name: setting for setting in list_settings()}
+    for name, text in in_force(settings).items():
+        setting = known[name]
+        source = "environment" if env.get(setting.env) else "credential store" if setting.secret else "file"
+        yield Check(name="set", state="ok", detail=f"{text} ({source})")
 
 
 def _without_userinfo(text: str) -> str:

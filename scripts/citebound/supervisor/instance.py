@@ -25,6 +25,7 @@ class Instance(Struct, frozen=True, kw_only=True):
     children: dict[str, int]  # name -> process id
     started_at_ms: int
     ready: bool = False  # everything answered once since the start
+    settings: dict[str, str] | None = None  # name -> "name = value", secrets masked; those that aren't the default
 
 
 _decoder = msgspec.json.Decoder(Instance)

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from scripts.citebound.doctor.configured import in_force
 from scripts.citebound.failure import CommandFailed
 from scripts.citebound.supervisor import broker
 from scripts.citebound.supervisor.child import Child, Recipe, ending
@@ -185,6 +186,7 @@ class Supervisor:
                 children={name: child.pid for name, child in self._children.items()},
                 started_at_ms=self._started_at_ms,
                 ready=self._ready,
+                settings=in_force(self._settings),
             ),
         )
 
