@@ -43,7 +43,7 @@ class Receiver:
         target = _place(self._folder, sha256)
         with storage(self._folder):
             self._file.flush()
-            if not _refresh(target):
+            if not (_refresh(target) and _is_sound(target, sha256)):  # what was damaged is mended by storing it again
                 os.fsync(self._file.fileno())
                 self._file.close()
                 target.parent.mkdir(mode=0o700, exist_ok=True)
@@ -64,7 +64,7 @@ class Blobs:
     def put(self, data: bytes) -> str:
         sha256 = hashlib.sha256(data).hexdigest()
         with storage(self._folder):
-            known = _refresh(self.path(sha256))
+            known = _refresh(self.path(sha256)) and _is_sound(self.path(sha256), sha256)
         if not known:
             with self.receiving() as receiver:
                 receiver.write(data)
@@ -137,11 +137,21 @@ class Blobs:
         return _place(self._folder, sha256)
 
     def read(self, sha256: str) -> bytes:
-        """Raises: NotFound."""
+        """Exactly what was stored. Raises: NotFound when it isn't there, or not as it was."""
         try:
-            return self.path(sha256).read_bytes()
+            content = self.path(sha256).read_bytes()
         except FileNotFoundError as error:
-            raise NotFound("This content isn't stored (any more).", ids=[sha256]) from error
+            raise _lost(sha256) from error
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise _lost(sha256)
+        return content
+
+    def sound(self, sha256: str) -> Path:
+        """Where the content lies, once all of it was read and is what was stored. Raises: NotFound."""
+        path = self.path(sha256)
+        if not _is_sound(path, sha256):
+            raise _lost(sha256)
+        return path
 
 
 @contextmanager
@@ -152,6 +162,16 @@ def storage(folder: Path) -> Generator[None]:
     except OSError as error:
         what = "The disk is full" if error.errno == errno.ENOSPC else f"Can't write ({error.strerror})"
         raise StorageError(f"{what}: {folder}. Free some space or check its permissions.") from error
+
+
+def _lost(sha256: str) -> NotFound:
+    return NotFound("This content isn't stored (any more), or was changed.", ids=[sha256])
+
+
+def _is_sound(path: Path, sha256: str) -> bool:
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    return False
 
 
 def _place(folder: Path, sha256: str) -> Path:

@@ -1,6 +1,7 @@
 """What was published and is changed afterwards answers no more; everything else does, and the doctor says what to do."""
 
 import asyncio
+import hashlib
 import shutil
 import sqlite3
 import subprocess
@@ -20,16 +21,19 @@ from shared.embeddings.fake import FakeEmbedder
 from shared.errors import CollectionUnavailable
 from shared.ids import SnapshotId
 from shared.layout import Layout
-from shared.settings import QdrantSettings
+from shared.settings import QdrantSettings, WorkerSettings
 from shared.types.imports import ImportRequest
 from shared.vectors.open import open_vectors
 from shared.vectors.sealed import REWRITTEN
+from tests.contract.worker.workshop import Workshop
 from tests.doubles.provider import Provider, provider_double
 from tests.faults.processes import BOUND_S
 from tests.faults.site import Site
 from tests.faults.test_surroundings import await_api, free_port
 from tests.faults.world import Row, World
 from tests.promises import promise
+from worker.parsers import Parsed
+from worker.stages.lineage import chunking
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -61,9 +65,7 @@ def two(world: World) -> Generator[Two]:
 
 def one_byte(two: Two, layout: Layout) -> None:
     path = next(path for path in sealed_files(layout, two.active) if path.stat().st_size > 100)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    change_a_byte(path)
 
 
 def a_missing_file(two: Two, layout: Layout) -> None:
@@ -85,7 +87,7 @@ def a_changed_manifest(two: Two, layout: Layout) -> None:
 
 
 def a_lost_document(two: Two, layout: Layout) -> None:
-    change(layout, "delete from snapshot_documents", two.active, "and doc_id = (select max(doc_id) from documents)")
+    change(layout, "delete from snapshot_documents", two.active, "and doc_id = (select max(doc_id) from snapshot_documents)")
 
 
 DAMAGES: dict[str, Callable[[Two, Layout], None]] = {
@@ -196,6 +198,51 @@ def test_importing_the_same_files_again_mends_a_damaged_collection(
         assert documents_in(damaged, None) == 6
         assert provider.embedded.total() == 0
         world.table.append(Row(fault="damage", where=damage, result="mended by importing again", bought_twice=0))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Generator[Workshop]:
+    shop = Workshop(tmp_path)
+    yield shop
+    shop.close()
+
+
+def change_a_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@promise("P8")
+def test_an_original_that_was_changed_is_not_read_as_if_nothing_had_happened(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的文件。", b="# 乙\n水泵 P-1042。")
+    import_id = shop.ask()
+    originals = shop.parts.blobs
+
+    class Meddling:
+        """Changes the second original after the first was read."""
+
+        def parse(self, path: Path, *, name: str) -> Parsed:
+            change_a_byte(originals.path(hashlib.sha256((shop.files / "b.md").read_bytes()).hexdigest()))
+            return shop.parser.parse(path, name=name)
+
+    done = shop.work(import_id, parser=Meddling())
+    assert [(gap.key, gap.stage, gap.code) for gap in done.failed_documents] == [("b.md", "parse", "unreadable")]
+    assert shop.run().failed_documents == ()
+    assert shop.members() == {"a.md": 1, "b.md": 1}
+
+
+@promise("P9")
+def test_a_checkpoint_that_was_changed_is_made_anew(shop: Workshop) -> None:
+    shop.write(a="# 甲\n好的文件。")
+    kept = shop.run()
+    (checkpoint,) = shop.db.conn.execute("select artifact_sha256 from parsed").fetchone()
+    change_a_byte(shop.parts.blobs.path(checkpoint))
+    wider = chunking(WorkerSettings(block_tokens=30, block_max_tokens=40))  # so that it is chunked again
+    again = shop.work(shop.ask(), chunking=wider)
+    assert (kept.failed_documents, again.failed_documents) == ((), ())
+    assert shop.parser.parsed == ["a.md", "a.md"]
+    assert shop.parts.blobs.read(checkpoint)
 
 
 def settings_of(layout: Layout) -> dict[str, str]:

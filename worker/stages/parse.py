@@ -113,9 +113,11 @@ def _elements(work: Work, item: ImportItem, parser: Parser, chunking: Chunking) 
             return _decode(work.blobs.read(kept))
         except (NotFound, msgspec.MsgspecError):
             pass  # checkpoints may be thrown away at any time
-    original = work.blobs.path(sha256)
-    if not original.is_file():
-        raise DocumentError("unreadable", "The stored original is missing. Import the file again.")
+    try:
+        original = work.blobs.sound(sha256)
+    except NotFound as error:
+        reason = "The stored original is missing or was changed. Import the file again."
+        raise DocumentError("unreadable", reason) from error
     parsed = parser.parse(original, name=name)
     fault_point("parse:read")
     artifact = work.blobs.put(_encode(parsed))

@@ -63,9 +63,25 @@ def test_parts_that_a_killed_process_left_are_swept_and_young_ones_kept(tmp_path
     assert files(tmp_path) == [young]
 
 
+def test_changed_content_is_not_given_out_and_storing_it_again_mends_it(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path / "blobs")
+    original = tmp_path / "手册.md"
+    original.write_bytes("第一章".encode())
+    sha256, _ = blobs.put_file(original)
+    for mend in (lambda: blobs.put_file(original), lambda: blobs.put(original.read_bytes())):
+        blobs.path(sha256).write_bytes("第二章".encode())
+        for give_out in (blobs.read, blobs.sound):
+            with pytest.raises(NotFound):
+                give_out(sha256)
+        mend()
+        assert blobs.read(sha256) == blobs.sound(sha256).read_bytes() == original.read_bytes()
+
+
 def test_missing_content_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         Blobs(tmp_path).read("0" * 64)
+    with pytest.raises(NotFound):
+        Blobs(tmp_path).sound("0" * 64)
 
 
 def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
