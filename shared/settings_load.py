@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from shared.errors import SettingsError
+from shared.loopback import is_loopback
 from shared.settings import Settings
 
 PREFIX = "CITEBOUND_"
@@ -26,7 +27,6 @@ CONFIG_NAME = "citebound.toml"
 KEYRING_SERVICE = "citebound"
 _NOT_SETTINGS = frozenset({CONFIG, DATA_DIR, "CITEBOUND_URL", "CITEBOUND_PARENT_PIPE", "CITEBOUND_FAULT"})
 _TEST_PREFIX = "CITEBOUND_TEST_"
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -249,12 +249,19 @@ def _secrets_of_use(settings: Settings) -> list[str]:
 def _check(settings: Settings) -> None:
     """What no field can know alone."""
     chat, embedding, limits, worker = settings.chat, settings.embedding, settings.limits, settings.worker
-    if settings.api.host not in _LOOPBACK and settings.api.api_key is None:
+    if not is_loopback(settings.api.host) and settings.api.api_key is None:
         raise _refused(
             "api.host",
             f"{settings.api.host} can be reached from other machines, and no key is set",
             "set CITEBOUND_API_API_KEY, or bind 127.0.0.1",
         )
+    for root in settings.api.import_roots:
+        if not Path(root).exists():
+            raise _refused(
+                "api.import_roots",
+                f"there is no folder {root!r}",
+                f"correct it; several folders are separated by {os.pathsep!r} in the environment and are a list in the file",
+            )
     if chat.base_url is not None and chat.model is None:
         raise _refused("chat.model", "chat.base_url is set but no model is named", "set CITEBOUND_CHAT_MODEL")
     if chat.base_url is None and chat.model is not None:

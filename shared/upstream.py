@@ -125,11 +125,6 @@ def host_of(base_url: str) -> str:
     return parts.hostname if port is None else f"{parts.hostname}:{port}"
 
 
-def is_loopback(host: str) -> bool:
-    """host: as `host_of` gives it."""
-    return re.fullmatch(r"(?:localhost|127(?:\.\d+){3}|::1)(?::\d+)?", host) is not None
-
-
 def bearer(api_key: str | None) -> dict[str, str]:
     """The headers that carry the key. Raises: SettingsError (without the key) when it can't be a header."""
     if not api_key:

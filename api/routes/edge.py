@@ -5,7 +5,6 @@ the owner's own browser: a name that resolves to 127.0.0.1 (DNS rebinding: the H
 origin that sends requests here (the Origin and Sec-Fetch headers show it).
 """
 
-import ipaddress
 import secrets
 from collections.abc import Mapping
 from typing import cast
@@ -18,6 +17,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from api.links import DAYS, BlockLinks
 from shared.access import OWNER, Access
 from shared.errors import Forbidden, SettingsError, Unauthorized
+from shared.loopback import is_loopback
 from shared.settings import ApiSettings
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
@@ -27,16 +27,6 @@ _CAUTION = (
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
-
-
-def is_loopback(host: str) -> bool:
-    """`host`: an address or a name, without a port and without brackets."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_binding(settings: ApiSettings) -> None:

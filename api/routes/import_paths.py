@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from api.routes.edge import is_loopback
 from shared.errors import InvalidArgument
+from shared.loopback import is_loopback
 from shared.settings import Settings
 
 

@@ -1,13 +1,12 @@
 """Talking to the running API over HTTP: where it is, typed replies, problems as CommandFailed."""
 
-import ipaddress
 import json
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import httpx
 import msgspec
@@ -16,6 +15,8 @@ from msgspec import Struct
 from scripts.citebound.failure import FAILED, UNREACHABLE, USAGE, CommandFailed
 from scripts.citebound.supervisor.instance import is_alive, read_instance
 from shared.layout import Layout
+from shared.llm.sse import EventParser
+from shared.loopback import leads_to_loopback
 from shared.settings_load import data_folder, load_settings
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ class Api:
 
     def __init__(self, base_url: str, *, key: str | None) -> None:
         self.base_url = base_url
-        self.is_local = _is_loopback(base_url)
+        self.is_local = leads_to_loopback(base_url)
         self._has_key = key is not None
         self._client = httpx.Client(
             base_url=base_url,
@@ -84,13 +85,9 @@ class Api:
             if not reply.is_success:
                 reply.read()
                 raise _problem(reply)
-            lines: list[str] = []
-            for line in reply.iter_lines():
-                if line.startswith("data:"):
-                    lines.append(line[5:].removeprefix(" "))
-                elif not line and lines:
-                    yield "\n".join(lines)
-                    lines = []
+            parser = EventParser()  # httpx's own lines also end at U+2028 and U+0085, which JSON may hold
+            for piece in reply.iter_bytes():
+                yield from parser.feed(piece)
 
     @contextmanager
     def _reaching(self) -> Generator[None]:
@@ -156,14 +153,6 @@ def _problem(reply: httpx.Response) -> CommandFailed:
     code = USAGE if problem.code == "invalid_argument" else FAILED
     remedy = NAME_THE_KEY if problem.code == "unauthorized" else problem.remedy or ""
     return CommandFailed(f"{message} ({problem.code})", remedy=remedy, code=code, error=problem.code)
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def compact(value: object) -> str:

@@ -17,9 +17,10 @@ from shared.embeddings.own_loop import OwnLoop
 from shared.embeddings.port import Embedded, Vectors
 from shared.embeddings.text import clean
 from shared.errors import SettingsError, UpstreamError
+from shared.loopback import leads_to_loopback
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
-from shared.upstream import bearer, complaint_in, failure, host_of, is_loopback, refusal, upstream
+from shared.upstream import bearer, complaint_in, failure, host_of, refusal, upstream
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.
 NATIVE_DIMENSIONS = {
@@ -101,7 +102,7 @@ class OpenAIEmbedder:
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=_CONNECT_S),  # a request as a whole is timed below
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not is_loopback(self._host),  # no proxy between two processes of one machine
+            trust_env=not leads_to_loopback(self._url),  # no proxy between two processes of one machine
             headers=headers,
         )
 

@@ -13,6 +13,7 @@ from shared.errors import SettingsError, UpstreamError
 from shared.llm.port import ChatReply, ChatRequest
 from shared.llm.reading import ReplyReader
 from shared.llm.sse import EventParser
+from shared.loopback import leads_to_loopback
 from shared.settings import ChatSettings
 from shared.upstream import (
     Complaint,
@@ -21,7 +22,6 @@ from shared.upstream import (
     complaint_in,
     failure,
     host_of,
-    is_loopback,
     retry_after_s,
     upstream,
 )
@@ -57,7 +57,7 @@ class OpenAIChat:
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=_CONNECT_S),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not is_loopback(self._host),  # no proxy between two processes of one machine
+            trust_env=not leads_to_loopback(self._url),  # no proxy between two processes of one machine
             headers={**bearer(settings.api_key), "accept": "text/event-stream"},
         )
 

@@ -102,6 +102,14 @@ def test_a_foreign_server_is_recognised(
     assert caught.value.error == "bad_reply"
 
 
+def test_an_event_ends_where_the_protocol_says_and_not_at_every_line_end_of_unicode(
+    double: Double, make_api: Callable[[str | None], Api]
+) -> None:
+    double.kind = "text/event-stream"
+    double.body = 'data: "第一行\u2028第二行\u0085\u000b end"\n\n'.encode()
+    assert list(make_api(None).events("/api/runs", {})) == ['"第一行\u2028第二行\u0085\u000b end"']
+
+
 def test_events_are_read_without_comments_and_joined_over_lines(
     double: Double, make_api: Callable[[str | None], Api]
 ) -> None:

@@ -1,5 +1,6 @@
 """Settings: which source wins, what is refused, and that no message gives a secret away."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_named_file_that_is_missing_is_an_error_and_a_missing_default_is_not(t
     ("variable", "value", "name", "expected"),
     [
         ("CITEBOUND_CHAT_EXTRA_BODY", '{"enable_thinking": false}', "chat.extra_body", {"enable_thinking": False}),
-        ("CITEBOUND_API_IMPORT_ROOTS", "/srv/文档:/srv/docs", "api.import_roots", ("/srv/文档", "/srv/docs")),
+        ("CITEBOUND_API_IMPORT_ROOTS", "/usr:/tmp", "api.import_roots", ("/usr", "/tmp")),
         ("CITEBOUND_CHAT_TEMPERATURE", "0.5", "chat.temperature", 0.5),
         ("CITEBOUND_EMBEDDING_DIMENSIONS", "384", "embedding.dimensions", 384),
         ("CITEBOUND_TRACE_LEVEL", "full", "trace.level", "full"),
@@ -65,6 +66,18 @@ def test_the_environment_is_read_by_the_settings_type(
 ) -> None:
     section, field = name.split(".")
     assert getattr(getattr(load({variable: value}, tmp_path), section), field) == expected
+
+
+def test_an_import_root_that_is_not_there_is_refused_with_what_separates_several(tmp_path: Path) -> None:
+    for name in ("制度", "docs"):
+        (tmp_path / name).mkdir()
+    both = [str(tmp_path / "制度"), str(tmp_path / "docs")]
+
+    refused = refusal({"CITEBOUND_API_IMPORT_ROOTS": ",".join(both)}, tmp_path)
+
+    assert refused.field == "api.import_roots"
+    assert repr(os.pathsep) in refused.message
+    assert load({"CITEBOUND_API_IMPORT_ROOTS": os.pathsep.join(both)}, tmp_path).api.import_roots == tuple(both)
 
 
 def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
