@@ -70,7 +70,7 @@ class Snapshots:
         today = self._active = await self._threads.read(lambda catalog: catalog.active())
         wanted = snapshot_id or today
         if wanted is None:
-            raise NoSnapshot("Nothing has been published yet. Import documents first: `citebound import PATH`.")
+            raise NoSnapshot("Nothing has been published yet.")
         self._waiting[wanted] += 1
         try:
             taken = self._open.get(wanted) or await self._opened(wanted)

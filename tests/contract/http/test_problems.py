@@ -91,6 +91,12 @@ def test_a_question_before_any_import_is_told_what_to_do(site: Site) -> None:
         assert "citebound import" in reply.json()["remedy"]
 
 
+def test_what_to_do_before_any_import_is_said_once(site: Site) -> None:
+    with site.client() as client:
+        told = client.get("/api/documents").json()
+        assert ("mport" in told["remedy"], "mport" in told["detail"]) == (True, False)
+
+
 class Broken(Exception):
     pass
 
