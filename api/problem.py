@@ -47,9 +47,9 @@ _TITLES: dict[str, str] = {
     "internal_error": "Something broke inside",
 }
 _REMEDIES: dict[str, str] = {
-    "no_snapshot": "Import documents first: citebound import PATH, or POST /api/imports.",
+    "no_snapshot": "Import documents first: ./scripts/run import PATH, or POST /api/imports.",
     "unauthorized": "Send the header Authorization: Bearer <the key in CITEBOUND_API_API_KEY>.",
-    "storage_unavailable": "Look at disk space and permissions; citebound doctor says more.",
+    "storage_unavailable": "Look at disk space and permissions; ./scripts/run doctor says more.",
     "collection_unavailable": "Activate another snapshot, or import the documents again.",
     "internal_error": "Look for the error_id in the log of the API.",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from api.links import BlockLinks
 from api.openai_compat.shapes import Annotation, Cited, Extra, UrlCitation
 from shared.text.lang import detect_lang
-from shared.types.documents import ROOT_PATH
+from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 from shared.types.runs import Answer, Citation
 
 BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
@@ -68,8 +68,14 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
 
 
 def _place(citation: Citation, chinese: bool) -> str:
-    section = "" if citation.section_path == ROOT_PATH else f" › {citation.section_path}"
-    return _escaped(f"{citation.title}{section}") + _pages(citation, chinese)
+    title, section = citation.title, citation.section_path
+    if section in (ROOT_PATH, title):
+        where = title
+    elif section.startswith(title + PATH_SEPARATOR):  # the first heading is the title, as in most documents
+        where = section
+    else:
+        where = title + PATH_SEPARATOR + section
+    return _escaped(where) + _pages(citation, chinese)
 
 
 def _pages(citation: Citation, chinese: bool) -> str:

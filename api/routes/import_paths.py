@@ -17,16 +17,16 @@ def roots(settings: Settings) -> tuple[Path, ...]:
     return ()
 
 
-def check_paths(paths: Sequence[str], allowed: Sequence[Path]) -> tuple[str, ...]:
-    """The same paths, links resolved. Blocking.
+def check_paths(paths: Sequence[str], allowed: Sequence[Path], *, must_exist: bool = True) -> tuple[str, ...]:
+    """The same paths, links resolved. Blocking. `must_exist` False: to be taken out, whether they are still there or not.
 
     Raises: InvalidArgument for one that is relative, missing, unreadable or outside of every allowed folder.
     """
     real_roots = [root.resolve() for root in allowed]
-    return tuple(_check(index, path, real_roots) for index, path in enumerate(paths))
+    return tuple(_check(index, path, real_roots, must_exist=must_exist) for index, path in enumerate(paths))
 
 
-def _check(index: int, path: str, allowed: Sequence[Path]) -> str:
+def _check(index: int, path: str, allowed: Sequence[Path], *, must_exist: bool) -> str:
     field = f"paths[{index}]"
     if "\0" in path or not Path(path).is_absolute():
         raise InvalidArgument(f"{path!r} is not an absolute path on this server.", field=field)
@@ -35,10 +35,12 @@ def _check(index: int, path: str, allowed: Sequence[Path]) -> str:
     if not any(real.is_relative_to(root) for root in allowed):
         listed = ", ".join(map(str, allowed)) or "none"
         raise InvalidArgument(
-            f"{path} is not in a folder that may be imported ({listed}). Upload the files instead, or name the folder in"
+            f"{path} is not in a folder that may be imported ({listed}). Upload the files instead (import --upload), or name the folder in"
             " CITEBOUND_API_IMPORT_ROOTS.",
             field=field,
         )
+    if not must_exist:
+        return str(real)
     try:
         if not real.is_dir():
             real.open("rb").close()

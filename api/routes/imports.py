@@ -57,7 +57,9 @@ async def create_import(request: AnyRequest, parts: NamedDependency[Parts]) -> I
         wanted = await receive_upload(request, parts.originals, limits)
     else:
         body = decode(await read_limited(request, limits.max_body_bytes), _paths_body)
-        paths = await asyncio.to_thread(check_paths, body.paths, roots(parts.settings))
+        paths = await asyncio.to_thread(
+            check_paths, body.paths, roots(parts.settings), must_exist=body.mode != "remove"
+        )
         wanted = ImportRequest(mode=body.mode, paths=paths, source=body.source, activate=body.activate)
     accepted = await asyncio.to_thread(_accept, parts, wanted)
     await _ring(parts, accepted.import_id)

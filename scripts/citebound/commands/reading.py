@@ -13,6 +13,7 @@ from scripts.citebound.console import note, out, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.ids import is_block_id
 from shared.types.documents import Block
+from shared.types.runs import StoredQuote
 from shared.types.snapshots import SnapshotDocument
 
 
@@ -26,6 +27,12 @@ class OpenedBlock(Struct, frozen=True, kw_only=True):
     active_version: int | None = None
     before: tuple[Block, ...] = ()
     after: tuple[Block, ...] = ()
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """Which of its two forms that reply has: a block, or what an answer quoted of one that is gone."""
+
+    source: str = "block"
 
 
 def documents(arguments: argparse.Namespace) -> int:
@@ -71,7 +78,11 @@ def block(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(raw)
         return OK
-    _print_block(msgspec.json.decode(raw, type=OpenedBlock), api)
+    opened = msgspec.json.decode(raw, type=Kept)
+    if opened.source == "stored_quote":
+        _print_quote(msgspec.json.decode(raw, type=StoredQuote))
+    else:
+        _print_block(msgspec.json.decode(raw, type=OpenedBlock), api)
     return OK
 
 
@@ -103,3 +114,23 @@ def _print_block(opened: OpenedBlock, api: Api) -> None:
     plain(one.table_header + one.text)
     for neighbour in opened.after:
         plain(neighbour.text, "dim")
+
+
+def _print_quote(kept: StoredQuote) -> None:
+    where = place(
+        title=kept.title,
+        section_path=kept.section_path,
+        page_first=kept.page_first,
+        page_last=kept.page_last,
+    )
+    plain(where, "bold")
+    plain(f"{kept.block_id} · {kept.source_label} · {kept.trust} · {kept.snapshot_id}", "dim")
+    plain(
+        words(
+            f"that snapshot is gone; this is what the answer {kept.run_id} quoted of the block, which may have had more",
+            f"该快照已不存在；以下为回答 {kept.run_id} 引用的内容，原文本块可能更长",
+        ),
+        "yellow",
+    )
+    out.print()
+    plain(kept.quote)

@@ -190,6 +190,17 @@ def test_paths_elsewhere_are_refused_whether_or_not_anything_is_there(tmp_path: 
             check_paths([odd], [allowed])
 
 
+def test_what_is_to_be_taken_out_may_be_gone_but_not_lie_elsewhere(site: Site, tmp_path: Path) -> None:
+    site.with_api(import_roots=(str(tmp_path),))
+    gone = {"paths": [str(tmp_path / "旧.md")]}
+    with site.client() as client:
+        taken = client.post("/api/imports", json={**gone, "mode": "remove"})
+        assert taken.status_code == 202
+        assert client.post("/api/imports", json=gone).status_code == 400
+        assert client.post("/api/imports", json={"paths": ["/etc/passwd"], "mode": "remove"}).status_code == 400
+    assert requested(site, taken.json()["import_id"]).paths == (str((tmp_path / "旧.md").resolve()),)
+
+
 def test_only_a_loopback_server_opens_the_owner_s_folders_by_itself(tmp_path: Path) -> None:
     local = Settings(data_dir=str(tmp_path / "data"))
     assert roots(local) == (Path.home(),)

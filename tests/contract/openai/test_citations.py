@@ -20,6 +20,9 @@ def an_answer(text: str = "每人每天 300 元。[1]", **more: object) -> Answe
 
 def test_the_sources_follow_as_a_list_with_links_in_the_language_of_the_question() -> None:
     assert footer(an_answer(), URL) == (f"\n\n**来源**\n\n1. [差旅管理办法 › 第三章 › 住宿，第 4 页]({ADDRESS})")
+    repeated = structs.replace(A_CITATION, title="差旅管理办法", section_path="差旅管理办法 › 第三章")
+    once = footer(structs.replace(an_answer(), citations=(repeated,)), URL)
+    assert once == f"\n\n**来源**\n\n1. [差旅管理办法 › 第三章，第 4 页]({ADDRESS})"
     english = structs.replace(A_CITATION, title="Travel Policy", section_path="/", page_last=6)
     answer = an_answer(question="How much may a hotel cost?", citations=(english,))
     assert footer(answer, URL) == f"\n\n**Sources**\n\n1. [Travel Policy, p. 4–6]({ADDRESS})"

@@ -10,10 +10,11 @@ import pytest
 from scripts.citebound.__main__ import main
 from shared.ids import RunId
 from shared.types.events import RunCompleted
-from shared.types.runs import Usage
+from shared.types.runs import StoredQuote, Usage
 from shared.types.traces import RunSummary, Trace
 from tests.unit.cli.served import Served, serving
 from tests.unit.cli.shapes import (
+    A_CITATION,
     BROKEN,
     LEAVE,
     NEW,
@@ -315,3 +316,13 @@ def test_commands_in_messages_are_written_as_the_person_typed_this_one(
     own_folder("")
     monkeypatch.setenv("_CITEBOUND_CALLED", called)
     assert f"start it with {shown}, or" in run("imports")[2]
+
+
+def test_a_block_that_is_gone_is_shown_as_far_as_an_answer_quoted_it(api: Served, run: Run) -> None:
+    kept = {name: getattr(A_CITATION, name) for name in StoredQuote.__struct_fields__ if hasattr(A_CITATION, name)}
+    quote = StoredQuote(**kept, snapshot_removed_at_ms=None, run_id=RunId("run_01"), cited_at_ms=0, active_version=None)
+    api.give("GET /api/blocks/aaaaaaaa.v2#1", quote)
+    code, out, _ = run("block", "aaaaaaaa.v2#1")
+    assert code == 0
+    assert "每年更换。" in out
+    assert "run_01" in out
