@@ -31,7 +31,7 @@ from api.agent.steps import (
 )
 from api.tools.contract import ToolResult
 from shared.clock import NowMs
-from shared.errors import UpstreamError
+from shared.errors import CiteboundError, UpstreamError
 from shared.llm.port import Chat, ChatReply, ChatRequest, Message
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach
@@ -225,12 +225,12 @@ class ModelAnswerer:
         try:
             async with limit:
                 return await self._chat.reply(request, on_piece=heard.append)
-        except UpstreamError as error:
+        except CiteboundError as error:  # an address that no URL can be made of shows only when it is used
             return self._failed(
                 error.code,
                 error.message,
                 retryable=error.retryable,
-                retry_after_s=error.retry_after_s,
+                retry_after_s=error.retry_after_s if isinstance(error, UpstreamError) else None,
                 heard="".join(heard),
             )
         except TimeoutError:

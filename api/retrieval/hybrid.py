@@ -19,11 +19,6 @@ from shared.vectors.port import Collection, Filter, Hit
 _tracer = get_tracer(names.TRACER)
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    best: tuple[Fused, ...]  # at most profile.top
-    embedding_tokens: int  # by the provider's count
-
-
 class _Candidate(Struct, frozen=True, kw_only=True):
     block_id: str
     rank: int
@@ -62,9 +57,13 @@ async def hybrid_search(
     collection: Collection,
     embedder: Embedder,
     threads: Threads,
+    paid: Callable[[int], None],
     profile: Profile = HYBRID_RRF_V1,
-) -> Found:
-    """The best blocks for a query, by fused score.
+) -> tuple[Fused, ...]:
+    """The best blocks for a query, by fused score, at most profile.top.
+
+    `paid`: told of the query's embedding tokens, by the provider's count, as soon as they are bought; what fails after
+    that has cost them too.
 
     Raises: CollectionUnavailable (versions differ), UpstreamError (the embedder or the engine failed; nothing is left out silently).
     Source: spec/04 "Hybrid search".
@@ -84,13 +83,14 @@ async def hybrid_search(
         )
         check_versions(snapshot, embedder)
         embedded = await _embed(query, embedder)
+        paid(embedded.tokens)
         dense, keyword = await _both(
             _dense(embedded, within, collection, threads, profile.dense),
             _keyword(query, within, collection, threads, profile.keyword),
         )
         best = _fused(dense, keyword, profile)
         span.set_attribute(names.RESULT_BLOCKS, len(best))
-        return Found(best=best, embedding_tokens=embedded.tokens)
+        return best
 
 
 async def _both(dense: Coroutine[None, None, list[Hit]], keyword: Coroutine[None, None, list[Hit]]) -> list[list[Hit]]:

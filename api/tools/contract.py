@@ -66,7 +66,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     seen: tuple[SeenBlock, ...] = ()  # in payload order
     error_code: ErrorCode | None = None
     retryable: bool = False
-    embedding_tokens: int = 0
+    embedding_tokens: int = 0  # of all attempts
     empty_reason: EmptyReason | None = None
 
 
@@ -85,6 +85,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
     pinned: Pinned
     scope: frozenset[DocId] | None  # of the run; None = no restriction
+    paid: Callable[[int], None]  # told of embedding tokens when they are bought
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -92,7 +93,6 @@ class Reply(Struct, frozen=True, kw_only=True):
 
     payload: Struct
     seen: tuple[SeenBlock, ...] = ()
-    embedding_tokens: int = 0
     empty_reason: EmptyReason | None = None
 
 

@@ -68,13 +68,12 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
     within, reason = await call.pinned.read(scope)  # before any embedding is bought
     if reason is not None:
         return Reply(payload=FoundBlocks(blocks=(), empty_reason=reason), empty_reason=reason)
-    found = await call.pinned.search(args.query, doc_ids=within.doc_ids)
-    rows = await call.pinned.read(lambda catalog: _read(catalog, within, found.best))
+    best = await call.pinned.search(args.query, doc_ids=within.doc_ids, paid=call.paid)
+    rows = await call.pinned.read(lambda catalog: _read(catalog, within, best))
     reason = None if rows else "no_match"
     return Reply(
         payload=FoundBlocks(blocks=tuple(_found(block, document) for block, document in rows), empty_reason=reason),
         seen=tuple(seen_block(block, document, rank=rank) for rank, (block, document) in enumerate(rows, 1)),
-        embedding_tokens=found.embedding_tokens,
         empty_reason=reason,
     )
 

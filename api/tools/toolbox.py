@@ -1,10 +1,13 @@
 """One logical tool call: decode, run, encode; every fault becomes a payload, an upstream one after one more try."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from uuid import uuid4
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from opentelemetry.trace import Span, Status, StatusCode, get_tracer
 
 from api.retrieval.library import Pinned
@@ -29,6 +32,7 @@ LONGEST_PAUSE_S = 10.0  # a provider that asks for more is not asked again: the 
 _TOOLS = (list_documents.TOOL, get_outline.TOOL, search_blocks.TOOL, list_blocks.TOOL, scan_term.TOOL)
 DESCRIPTORS = tuple(tool.descriptor for tool in _TOOLS)
 
+_log = logging.getLogger(__name__)
 _tracer = get_tracer(names.TRACER)
 
 
@@ -52,7 +56,8 @@ class Toolbox:
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         """`scope`: as resolved by `pinned.resolve_scope`. `pause`: seconds between the two attempts."""
-        self._call = Call(pinned=pinned, scope=scope)
+        self._pinned = pinned
+        self._scope = scope
         self._pause = pause
 
     async def call(self, name: str, arguments: object) -> ToolResult:
@@ -64,7 +69,8 @@ class Toolbox:
         if first.again_after_s is None:
             return first.result
         await self._pause(first.again_after_s)
-        return (await self._attempt(name, arguments, number=2)).result
+        second = (await self._attempt(name, arguments, number=2)).result
+        return replace(second, embedding_tokens=first.result.embedding_tokens + second.embedding_tokens)
 
     async def _attempt(self, name: str, arguments: object, *, number: int) -> _Attempt:
         with _tracer.start_as_current_span(f"{names.TOOL} {name}") as span:
@@ -72,12 +78,14 @@ class Toolbox:
                 {
                     names.OPERATION: "execute_tool",
                     names.TOOL_NAME: name,
-                    names.SNAPSHOT_ID: self._call.pinned.snapshot.snapshot_id,
+                    names.SNAPSHOT_ID: self._pinned.snapshot.snapshot_id,
                     names.ATTEMPT: number,
                 }
             )
+            bought: list[int] = []
+            call = Call(pinned=self._pinned, scope=self._scope, paid=bought.append)
             try:
-                reply = await self._dispatch(name, arguments, span)
+                reply = await self._dispatch(name, arguments, call, span)
                 attempt = _Attempt(result=_succeeded(reply))
             except CiteboundError as error:
                 attempt = _Attempt(result=_failed(error), again_after_s=_again_after_s(error))
@@ -85,41 +93,41 @@ class Toolbox:
                 if number == 1 and attempt.again_after_s is not None:
                     span.add_event(names.RETRY, {"code": error.code, "after_s": attempt.again_after_s})
             except Exception as error:  # noqa: BLE001 - a border: a bug in a tool ends the call, not the run
-                attempt = _Attempt(result=_crashed())
+                attempt = _Attempt(result=_crashed(error))
                 span.record_exception(error)
                 _record(span, error)
+            attempt = replace(attempt, result=replace(attempt.result, embedding_tokens=sum(bought)))
             _describe(span, attempt.result)
             # a scan's payload may be of many MB: redacting and hashing it would hold up every other run
             await asyncio.to_thread(attach, span, "payload", attempt.result.payload.decode())
             return attempt
 
-    async def _dispatch(self, name: str, arguments: object, span: Span) -> Reply:
+    async def _dispatch(self, name: str, arguments: object, call: Call, span: Span) -> Reply:
         # one branch a tool: each has its own type of arguments
         match name:
             case "list_documents":
-                return await self._run(list_documents.TOOL, arguments, span)
+                return await self._run(list_documents.TOOL, arguments, call, span)
             case "get_outline":
-                return await self._run(get_outline.TOOL, arguments, span)
+                return await self._run(get_outline.TOOL, arguments, call, span)
             case "search_blocks":
-                return await self._run(search_blocks.TOOL, arguments, span)
+                return await self._run(search_blocks.TOOL, arguments, call, span)
             case "list_blocks":
-                return await self._run(list_blocks.TOOL, arguments, span)
+                return await self._run(list_blocks.TOOL, arguments, call, span)
             case "scan_term":
-                return await self._run(scan_term.TOOL, arguments, span)
+                return await self._run(scan_term.TOOL, arguments, call, span)
             case _:
                 known = ", ".join(descriptor.name for descriptor in DESCRIPTORS)
                 raise InvalidArgument(f"There is no tool {name}. There are: {known}.", field="tool")
 
-    async def _run(self, tool: Tool[A], arguments: object, span: Span) -> Reply:
+    async def _run(self, tool: Tool[A], arguments: object, call: Call, span: Span) -> Reply:
         span.set_attribute(names.TOOL_ARGUMENTS, canonical(arguments))
-        return await tool.run(decode(arguments, tool.arguments, schema=tool.descriptor.schema), self._call)
+        return await tool.run(decode(arguments, tool.arguments, schema=tool.descriptor.schema), call)
 
 
 def _succeeded(reply: Reply) -> ToolResult:
     return ToolResult(
         payload=msgspec.json.encode(reply.payload, order="deterministic"),
         seen=reply.seen,
-        embedding_tokens=reply.embedding_tokens,
         empty_reason=reply.empty_reason,
     )
 
@@ -135,12 +143,15 @@ def _failed(error: CiteboundError) -> ToolResult:
         case UpstreamError() | StorageError():
             return _refused("upstream_unavailable", error.message, retryable=error.retryable)
         case _:
-            return _crashed()
+            return _crashed(error)
 
 
-def _crashed() -> ToolResult:
+def _crashed(error: Exception) -> ToolResult:
+    error_id = uuid4().hex[:12]
+    _log.error("a tool crashed, error_id %s", error_id, exc_info=error)
     return _refused(
-        "tool_internal_error", "The tool failed for a reason of its own. Try another tool, or answer without it."
+        "tool_internal_error",
+        f"The tool failed for a reason of its own, error_id {error_id}. Try another tool, or answer without it.",
     )
 
 

@@ -53,12 +53,22 @@ def ask(
 
 
 def ask_provider(
-    world: World, provider: Provider, question: str = QUESTION, *, timeout_s: int = 5, **more: Any
+    world: World,
+    provider: Provider,
+    question: str = QUESTION,
+    *,
+    timeout_s: int = 5,
+    base_url: str | None = None,
+    **more: Any,
 ) -> Asked:
-    """Through the real adapter, over real HTTP on loopback."""
+    """Through the real adapter, over real HTTP on loopback, to the provider unless `base_url` is another."""
     events: list[RunEvent] = []
     settings = ChatSettings(
-        base_url=provider.base_url, model="m-1", api_key="k", first_token_timeout_s=timeout_s, idle_timeout_s=timeout_s
+        base_url=base_url or provider.base_url,
+        model="m-1",
+        api_key="k",
+        first_token_timeout_s=timeout_s,
+        idle_timeout_s=timeout_s,
     )
 
     async def use(pinned: Pinned) -> RunRecord:

@@ -279,6 +279,12 @@ def test_a_brake_before_the_first_turn_stands_in_the_trace(world: World) -> None
     assert [event.name for event in spans[-1].events] == ["brake"]
 
 
+def test_an_address_that_proves_impossible_when_used_is_a_failed_answer(world: World, provider: Provider) -> None:
+    asked = ask_provider(world, provider, base_url="http://host/v1\t")
+    assert (asked.answer.status, asked.answer.termination_reason) == ("failed", "invalid_settings")
+    assert [failed.code for failed in asked.of(RunFailed)] == ["invalid_settings"]
+
+
 def test_reasoning_tokens_are_counted(world: World) -> None:
     usage = ChatUsage(input_tokens=3_000, output_tokens=90, reasoning_tokens=80)
     reply = ChatReply(

@@ -10,7 +10,7 @@ import pytest
 from shared.errors import UpstreamError
 from shared.telemetry import names
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
-from tests.contract.tools.world import World, attributes, recorded_spans
+from tests.contract.tools.world import Watched, World, attributes, recorded_spans
 from tests.promises import promise
 
 BUSY = UpstreamError("provider_rate_limited", "The embedding provider is busy.", retry_after_s=3.0)
@@ -112,7 +112,7 @@ def test_a_business_error_is_never_tried_again(world: World) -> None:
     assert spans[0].status.is_unset
 
 
-def test_a_bug_in_a_tool_ends_the_call_and_not_the_run(world: World) -> None:
+def test_a_bug_in_a_tool_ends_the_call_and_not_the_run(world: World, caplog: pytest.LogCaptureFixture) -> None:
     world.publish(*CORPUS)
     world.embedder.faults = [ZeroDivisionError("secret detail")]  # type: ignore[list-item]
 
@@ -121,8 +121,27 @@ def test_a_bug_in_a_tool_ends_the_call_and_not_the_run(world: World) -> None:
 
     assert called.error["code"] == "tool_internal_error"
     assert "secret detail" not in called.result.payload.decode()
+    (record,) = [record for record in caplog.records if record.name == "api.tools.toolbox"]
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
+    assert record.getMessage().rpartition(" ")[2] in called.error["message"]
     assert attributes(spans[-1])[names.ERROR_TYPE] == "ZeroDivisionError"
     assert [event.name for event in spans[-1].events] == ["exception"]
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_an_embedding_that_a_failed_search_bought_is_paid_for(world: World, failures: int) -> None:
+    world.publish(*CORPUS)
+    once = world.call("search_blocks", {"query": "年假"}).result.embedding_tokens
+    Watched(world).faults = [UpstreamError("upstream_unavailable", "The engine is away.")] * failures
+
+    with recorded_spans() as spans:
+        called = world.call("search_blocks", {"query": "年假"})
+
+    assert called.result.error_code == (None if failures == 1 else "upstream_unavailable")
+    assert called.result.embedding_tokens == 2 * once
+    attempts = [attributes(span) for span in spans if span.name == "execute_tool search_blocks"]
+    assert [one[names.EMBEDDING_TOKENS] for one in attempts] == [once, once]
 
 
 @promise("P10")

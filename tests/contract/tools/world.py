@@ -22,7 +22,7 @@ from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
-from shared.vectors.port import Base, Builder, Collection, Vectors
+from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Vectors
 from tests.factories import ADocument, Published, publish
 
 T = TypeVar("T")
@@ -135,13 +135,14 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
 
 
 class Watched:
-    """A world's vectors, noting which collections are opened and closed."""
+    """A world's vectors, noting which collections are opened and closed. `faults`: raised by the next searches, one each."""
 
     def __init__(self, world: World) -> None:
         self._inner = world.vectors
         self.index = self._inner.index
         self.opened: list[str] = []
         self.closed: list[str] = []
+        self.faults: list[Exception] = []
         self.closed_one = threading.Event()
         world.vectors = self
 
@@ -161,9 +162,14 @@ class Watched:
 
 class _WatchedCollection:
     def __init__(self, inner: Collection, name: str, watched: Watched) -> None:
-        self.dense, self.sparse, self.count = inner.dense, inner.sparse, inner.count
+        self.sparse, self.count = inner.sparse, inner.count
         self.block_ids, self.dense_of = inner.block_ids, inner.dense_of
         self._inner, self._name, self._watched = inner, name, watched
+
+    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
+        if self._watched.faults:
+            raise self._watched.faults.pop(0)
+        return self._inner.dense(query, within=within, limit=limit)
 
     def close(self) -> None:
         self._inner.close()
