@@ -1,5 +1,7 @@
 """A block as its own page: where it stands, what is around it, whether it is still current."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from shared.catalog.reading import CatalogReader, Within
@@ -14,6 +16,7 @@ NEIGHBOURS = 2
 class BlockView(Struct, frozen=True, kw_only=True):
     """One block and its surroundings in the same document version."""
 
+    source: Literal["snapshot"] = "snapshot"  # else shared.types.runs.StoredQuote
     block: Block
     document: SnapshotDocument  # as `snapshot_id` knows it: title, source, trust, version, updated_at_ms
     section: Section

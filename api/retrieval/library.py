@@ -8,8 +8,8 @@ from api.retrieval.blocks import NEIGHBOURS, BlockView, block_view
 from api.retrieval.contents import ChangedDocument
 from api.retrieval.diff import snapshot_diff
 from api.retrieval.examine import examine
-from api.retrieval.fusion import Fused
-from api.retrieval.hybrid import check_versions, hybrid_search
+from api.retrieval.gone import Gone, gone
+from api.retrieval.hybrid import Found, check_versions, hybrid_search
 from api.retrieval.notes import Notes
 from api.retrieval.scope import resolve
 from api.retrieval.snapshots import OpenSnapshot, Pace, Snapshots
@@ -20,7 +20,7 @@ from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
-from shared.types.runs import Scope
+from shared.types.runs import Citation, Scope
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
 from shared.vectors.port import Filter, Vectors
 
@@ -79,13 +79,8 @@ class Pinned:
         finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
             await self._snapshots.confirm(self._opened)
 
-    async def search(
-        self, query: str, *, doc_ids: frozenset[DocId] | None = None, paid: Callable[[int], None]
-    ) -> tuple[Fused, ...]:
-        """Hybrid search under the caller's access; `doc_ids` already checked. `paid`: told of embedding tokens when they are bought.
-
-        Raises: CollectionUnavailable, UpstreamError.
-        """
+    async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None) -> Found:
+        """Hybrid search under the caller's access; `doc_ids` already checked. Raises: CollectionUnavailable, UpstreamError."""
         if self.access.labels is not None and self._today != self.snapshot.snapshot_id:
             # the collection knows the labels of its own day only
             visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
@@ -97,7 +92,6 @@ class Pinned:
             collection=self._opened.collection,
             embedder=self._embedder,
             threads=self._threads,
-            paid=paid,
         )
 
     def check_searchable(self) -> None:
@@ -149,6 +143,14 @@ class Library:
         return await self._threads.read(
             lambda catalog: block_view(
                 catalog, block_id, snapshot_id=snapshot_id, labels=access.labels, neighbours=neighbours
+            )
+        )
+
+    async def gone(self, citation: Citation, access: Access) -> Gone | None:
+        """What is known of the version that a citation was made from; None = it is there, or the caller may not be told."""
+        return await self._threads.read(
+            lambda catalog: gone(
+                catalog, citation.doc_id, citation.version, read_from=citation.snapshot_id, access=access
             )
         )
 

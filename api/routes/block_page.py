@@ -17,12 +17,12 @@ from shared.ids import BlockId
 from shared.types.documents import ROOT_PATH, Trust
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_STYLE = (_TEMPLATES / "block.css").read_text(encoding="utf-8")
-_STYLE_SHA256 = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+STYLE = (_TEMPLATES / "block.css").read_text(encoding="utf-8")
+_STYLE_SHA256 = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 
 CONTENT_SECURITY_POLICY = f"default-src 'none'; style-src 'sha256-{_STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-_TRUST: dict[Lang, dict[Trust, str]] = {
+TRUST: dict[Lang, dict[Trust, str]] = {
     "en": {
         "official": "official",
         "internal": "internal",
@@ -35,6 +35,7 @@ _TRUST: dict[Lang, dict[Trust, str]] = {
 _WORDS: dict[Lang, dict[str, str]] = {
     "en": {
         "source": "Source",
+        "file": "File",
         "section": "Section",
         "page": "Page",
         "version": "Version",
@@ -52,6 +53,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
     },
     "zh": {
         "source": "来源",
+        "file": "文件",
         "section": "章节",
         "page": "页码",
         "version": "版本",
@@ -68,13 +70,14 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "other_language": "English",
     },
 }
-_page = jinja2.Environment(
+templates = jinja2.Environment(
     loader=jinja2.FileSystemLoader(_TEMPLATES),
     autoescape=True,
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-).get_template("block.html.j2")
+)
+_page = templates.get_template("block.html.j2")
 
 
 def render(view: BlockView, *, lang: Lang, switch: Callable[[Lang], str], url: Callable[[BlockId], str] | None) -> str:
@@ -87,25 +90,27 @@ def render(view: BlockView, *, lang: Lang, switch: Callable[[Lang], str], url: C
         lang=lang,
         other=other,
         switch=switch(other),
-        style=_STYLE,
+        style=STYLE,
         words=words,
         view=view,
         facts=[
             (words["source"], document.source_label),
+            (words["file"], "" if document.key == document.title else document.key),
             (words["section"], "" if view.section.path == ROOT_PATH else view.section.path),
             (words["page"], "–".join(map(str, dict.fromkeys(pages)))),
             (words["version"], str(document.version)),
-            (
-                words["updated"],
-                datetime.fromtimestamp(document.updated_at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            ),
-            (words["trust"], _TRUST[lang][document.trust]),
+            (words["updated"], utc(document.updated_at_ms)),
+            (words["trust"], TRUST[lang][document.trust]),
             (words["snapshot"], view.snapshot_id),
         ],
         notice=_notice(view, words),
         flags=[words[flag] for flag in block.flags if flag in words],
         url=url,
     )
+
+
+def utc(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _notice(view: BlockView, words: dict[str, str]) -> str | None:

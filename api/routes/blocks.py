@@ -1,5 +1,6 @@
 """A block: as data, and as a page for whoever follows a citation in a browser."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,11 +15,24 @@ from api.retrieval.blocks import BlockView
 from api.routes.access import AnyRequest, access_of
 from api.routes.block_page import CONTENT_SECURITY_POLICY, render
 from api.routes.edge import brings_key
-from api.routes.languages import language_of
+from api.routes.languages import Lang, language_of
+from api.routes.quote_page import render_quote
+from api.stored_quotes import stored_quote
+from shared.errors import NotFound
 from shared.ids import BlockId, SnapshotId
+from shared.types.runs import StoredQuote
+
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cache-Control": "no-store",
+    "Vary": "Accept, Accept-Language",
+}
 
 
-@get("/{block_id:str}", responses={200: ResponseSpec(data_container=BlockView, description="the block, or its page")})
+@get(
+    "/{block_id:str}",
+    responses={200: ResponseSpec(data_container=BlockView | StoredQuote, description="the block, or its page")},
+)
 async def get_block(
     request: AnyRequest,
     parts: NamedDependency[Parts],
@@ -28,15 +42,19 @@ async def get_block(
 ) -> Response[Any]:
     """A block with its neighbours; a page when the reader is a browser. Write the `#` of the id as %23.
 
-    As `snapshot` shows it, if that one is still there and holds it; else the active one, else the newest that does.
+    As `snapshot` shows it, if that one is still there and holds it; else the active one, else the newest that does. When none
+    does any more, what an answer quoted of it: `source` is `stored_quote` then.
     Links under answers name the snapshot that was read and, where a key is demanded, are signed: they need no key.
     """
     wanted = None if snapshot is None else SnapshotId(snapshot)
-    view = await parts.library.block(block_id, access_of(request), snapshot_id=wanted)
+    try:
+        view = await parts.library.block(block_id, access_of(request), snapshot_id=wanted)
+    except NotFound:
+        quote = await stored_quote(parts.library, parts.telemetry, block_id, access_of(request))
+        return _quoted(parts, request, quote, lang)
     if request.accept.best_match(["application/json", "text/html"]) != "text/html":
-        return Response(view)
+        return Response(view, headers=_link(parts, view.block.block_id, view.snapshot_id))
     language = language_of(lang, request.headers.get("accept-language", ""))
-    kept = {name: value for name in PARAMETERS if (value := request.query_params.get(name)) is not None}
 
     def neighbour(other: BlockId) -> str:
         return f"{_path(other)}?{urlencode({'snapshot': view.snapshot_id, 'lang': language})}"
@@ -44,19 +62,33 @@ async def get_block(
     page = render(
         view,
         lang=language,
-        switch=lambda other: f"?{urlencode({**kept, 'lang': other})}",
+        switch=_switch(request),
         # A signed link opens one block; its neighbours are read here, not walked to.
         url=neighbour if brings_key(parts.settings.api, request.headers) else None,
     )
-    headers = {
-        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-        "Cache-Control": "no-store",
-        "Vary": "Accept, Accept-Language",
-    }
-    return Response(page, media_type="text/html", headers=headers)
+    return Response(page, media_type="text/html", headers=_HEADERS)
 
 
 blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"])
+
+
+def _quoted(parts: Parts, request: AnyRequest, quote: StoredQuote, lang: str | None) -> Response[Any]:
+    if request.accept.best_match(["application/json", "text/html"]) != "text/html":
+        return Response(quote, headers=_link(parts, quote.block_id, quote.snapshot_id))
+    language = language_of(lang, request.headers.get("accept-language", ""))
+    page = render_quote(quote, lang=language, switch=_switch(request))
+    return Response(page, media_type="text/html", headers=_HEADERS)
+
+
+def _link(parts: Parts, block_id: BlockId, snapshot_id: SnapshotId) -> dict[str, str]:
+    """Where its page is, for whoever shows it to a person."""
+    return {"Link": f'<{parts.links.path(block_id, snapshot_id)}>; rel="alternate"; type="text/html"'}
+
+
+def _switch(request: AnyRequest) -> Callable[[Lang], str]:
+    """The address of the same page in another language; a signed one stays signed."""
+    kept = {name: value for name in PARAMETERS if (value := request.query_params.get(name)) is not None}
+    return lambda other: f"?{urlencode({**kept, 'lang': other})}"
 
 
 def _path(block_id: str) -> str:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from api.parts import Parts
 from api.routes.access import AnyRequest, access_of
+from api.routes.snapshot_care import CARE
 from shared.catalog.snapshots import activate as catalog_activate
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot, list_snapshots
 from shared.ids import SnapshotId
@@ -41,7 +42,7 @@ async def activate(request: AnyRequest, parts: NamedDependency[Parts], snapshot_
         return await asyncio.to_thread(_activate, parts, wanted)
 
 
-snapshots = Router("/api/snapshots", route_handlers=[list_all, get_one, activate], tags=["snapshots"])
+snapshots = Router("/api/snapshots", route_handlers=[list_all, get_one, activate, *CARE], tags=["snapshots"])
 
 
 def _get(parts: Parts, snapshot_id: SnapshotId) -> Snapshot:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from shared.catalog.db import open_database
 from shared.catalog.documents import is_as_imported
-from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member, membership_sha256
+from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member, membership_sha256, removed_at_ms
 from shared.errors import CollectionUnavailable, StorageError
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.text.fold import fold
@@ -285,6 +285,24 @@ class CatalogReader:
         )
         return [row[0] for row in rows]
 
+    def is_held(self, doc_id: DocId, version: int) -> bool:
+        """Whether a published snapshot has that version."""
+        sql = (
+            "select 1 from snapshot_documents d join snapshots n on n.snapshot_id = d.snapshot_id"
+            f" where d.doc_id = ? and d.version = ? and n.state in {_PUBLISHED} limit 1"
+        )
+        return self._row(sql, (doc_id, version)) is not None
+
+    def labels_when_removed(self, doc_id: DocId, version: int) -> tuple[str, ...] | None:
+        """In the last snapshot that held it; None = none that is known was removed."""
+        row = self._row("select access from removed_versions where doc_id = ? and version = ?", (doc_id, version))
+        return None if row is None else tuple(json.loads(row[0]))
+
+    def removed_at_ms(self, snapshot_id: SnapshotId) -> int | None:
+        """When a published snapshot was removed; None = it is there, or never was."""
+        with _reading():
+            return removed_at_ms(self._db, snapshot_id)
+
     def _row(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> tuple[Any, ...] | None:
         return next(self._rows(sql, parameters), None)
 
@@ -298,7 +316,7 @@ def _reading() -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StorageError(f"The catalog can't be read: {error}. Run `citebound doctor`.") from error
+        raise StorageError(f"The catalog can't be read: {error}. Run ./scripts/run doctor.") from error
 
 
 def _visible(within: Within) -> tuple[str, dict[str, Any]]:

@@ -114,6 +114,12 @@ def _without_secrets(value: Any, redactor: Redactor) -> Any:
             return value
 
 
+def citation_rows(record: RunRecord) -> list[dict[str, Any]]:
+    """Rows of table `citations`."""
+    cited = dict.fromkeys(citation.block_id for citation in record.answer.citations)
+    return [{"block_id": block_id, "run_id": record.answer.run_id} for block_id in cited]
+
+
 def _text(value: AttributeValue | None) -> str | None:
     return value if isinstance(value, str) else None
 

@@ -52,6 +52,16 @@ _MIGRATIONS: tuple[str, ...] = (
         value integer not null
     ) without rowid;
     """,
+    """
+    create table citations (        -- which runs cite a block; the quotes are in their records
+        block_id text not null,
+        run_id text not null,
+        primary key (block_id, run_id)
+    ) without rowid;
+    insert or ignore into citations (block_id, run_id)
+        select json_extract(cited.value, '$.block_id'), runs.run_id
+        from runs, json_each(runs.record, '$.answer.citations') cited;
+    """,
 )
 
 

@@ -81,6 +81,15 @@ class Telemetry:
                 found.setdefault(record.answer.run_id, summary(record))
         return sorted(found.values(), key=lambda one: one.run_id, reverse=True)[:limit]
 
+    def citing(self, block_id: str, access: Access, *, limit: int) -> list[RunRecord]:
+        """Runs that cite a block and that the caller may read, those included that are not on disk yet. Blocking. Raises: StorageError."""
+        found = {record.answer.run_id: record for record in self.store.citing(block_id, access, limit=limit)}
+        for record in tuple(self._recent.values()):
+            cited = any(citation.block_id == block_id for citation in record.answer.citations)
+            if cited and may_read(record.access, access):
+                found.setdefault(record.answer.run_id, record)
+        return sorted(found.values(), key=lambda record: record.answer.run_id, reverse=True)[:limit]
+
     def run_trace(self, run_id: RunId, access: Access) -> Trace:
         """The spans of a run, those included that ended just now. Blocking, `FLUSH_S` at most. Raises: NotFound, StorageError."""
         self.run_record(run_id, access)

@@ -74,6 +74,21 @@ class TraceStore:
                     listed.append(_summary.decode(summary))
         return listed
 
+    def citing(self, block_id: str, access: Access, *, limit: int) -> list[RunRecord]:
+        """Runs that cite a block and that the caller may read, the newest first."""
+        found: list[RunRecord] = []
+        with self._reading() as db:
+            for record, labels in db.conn.execute(
+                "select runs.record, runs.access from citations join runs using (run_id)"
+                " where citations.block_id = ? order by citations.run_id desc",
+                [block_id],
+            ):
+                if len(found) >= limit:
+                    break
+                if may_read(_labels.decode(labels or "null"), access):
+                    found.append(_record.decode(record))
+        return found
+
     def run_trace(self, run_id: RunId) -> Trace:
         """Whatever is there of a run's spans; nothing there is an empty, partial trace."""
         return self._trace("run_id", run_id)

@@ -13,7 +13,7 @@ from shared.catalog.db import writing
 from shared.errors import StorageError
 from shared.telemetry.buffer import Batch, Buffer, Content, Ended
 from shared.telemetry.redact import Redactor
-from shared.telemetry.rows import artifact_rows, run_row, span_row, trace_hex
+from shared.telemetry.rows import artifact_rows, citation_rows, run_row, span_row, trace_hex
 from shared.telemetry.schema import open_traces
 from shared.types.runs import RunRecord
 
@@ -57,9 +57,10 @@ class Writer(threading.Thread):
             self._keep_content(content)
         spans = [row for ended in batch.spans if (row := self._span_row(ended)) is not None]
         runs = [row for record in batch.runs if (row := self._run_row(record)) is not None]
+        citations = [row for record in batch.runs for row in citation_rows(record)]
         while True:
             try:
-                self._write(spans, runs, batch)
+                self._write(spans, runs, citations, batch)
                 return True
             except (StorageError, sqlite3.OperationalError) as error:
                 self._close()
@@ -71,7 +72,9 @@ class Writer(threading.Thread):
                 self._lose(batch, error)
                 return False
 
-    def _write(self, spans: list[dict[str, Any]], runs: list[dict[str, Any]], batch: Batch) -> None:
+    def _write(
+        self, spans: list[dict[str, Any]], runs: list[dict[str, Any]], citations: list[dict[str, Any]], batch: Batch
+    ) -> None:
         if self._db is None:
             self._db = open_traces(self._database, busy_ms=BUSY_MS)
         artifacts = [artifact for row in spans for artifact in artifact_rows(row)]
@@ -80,6 +83,7 @@ class Writer(threading.Thread):
             connection.executemany(_INSERT_SPAN, spans)
             connection.executemany(_INSERT_ARTIFACT, artifacts)
             connection.executemany(_INSERT_RUN, runs)
+            connection.executemany(_INSERT_CITATION, citations)
             connection.executemany(_ADD_LOSSES, losses)
             connection.executemany(_ADD_COUNTER, list(batch.counters.items()))
 
@@ -129,6 +133,7 @@ _INSERT_RUN = (
     "insert or replace into runs (run_id, status, summary, record, access)"
     " values (:run_id, :status, :summary, :record, :access)"
 )
+_INSERT_CITATION = "insert or ignore into citations (block_id, run_id) values (:block_id, :run_id)"
 _ADD_LOSSES = (
     "insert into losses (trace_id, spans, artifacts) values (?, ?, ?)"
     " on conflict (trace_id) do update set spans = spans + excluded.spans, artifacts = artifacts + excluded.artifacts"

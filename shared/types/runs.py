@@ -147,4 +147,29 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     access: tuple[str, ...] | None  # labels the run could see; None = all
 
 
+class StoredQuote(Struct, frozen=True, kw_only=True):
+    """A block that is no longer here, as far as an answer quoted it."""
+
+    source: Literal["stored_quote"] = "stored_quote"
+    block_id: BlockId
+    doc_id: DocId
+    version: int
+    snapshot_id: SnapshotId  # from which it was read
+    snapshot_removed_at_ms: int | None  # None: unknown, e.g. with another catalog
+    title: str  # this and what follows as it was then
+    source_label: str
+    section_path: str
+    page_first: int | None
+    page_last: int | None
+    span_start: int
+    span_end: int
+    trust: Trust
+    quote: str  # verbatim what the model saw of it; perhaps not the whole block
+    run_id: RunId  # that quoted it
+    cited_at_ms: int
+    active_version: (
+        int | None
+    )  # the document's version in the active snapshot, if it is there and the caller may see it
+
+
 JsonObject = dict[str, Any]  # only at the border where foreign JSON comes in

@@ -85,9 +85,7 @@ class Site:
         self.vectors = MemoryVectors()
         self.embedder = FakeEmbedder()
         self.settings = Settings(data_dir=str(folder))
-        self.telemetry = Telemetry(
-            database=self.layout.traces, artifacts=self.layout.artifacts, settings=self.settings.trace
-        )
+        self.telemetry = self._telemetry()
         self.bell = Bell()
         self.warmth = Warmth()
         self.chat: Chat | None = None
@@ -101,6 +99,11 @@ class Site:
     def publish(self, *documents: ADocument) -> Published:
         return publish(self.layout, documents or (LEAVE,), vectors=self.vectors, embedder=self.embedder)
 
+    def reopen_telemetry(self) -> None:
+        """As another process finds it: with what is on the disk, nothing in memory."""
+        self.telemetry.close()
+        self.telemetry = self._telemetry()
+
     def with_the_real_agent(self) -> None:
         self.agent = run_agent
         self.bundle = load_bundle(PROMPTS, BUNDLE_NAME)
@@ -110,6 +113,9 @@ class Site:
 
     def library(self) -> Library:
         return Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder)
+
+    def _telemetry(self) -> Telemetry:
+        return Telemetry(database=self.layout.traces, artifacts=self.layout.artifacts, settings=self.settings.trace)
 
     def desk(self, library: Library) -> RunDesk:
         return RunDesk(
