@@ -8,8 +8,9 @@ from api.retrieval.blocks import NEIGHBOURS, BlockView, block_view
 from api.retrieval.contents import ChangedDocument
 from api.retrieval.diff import snapshot_diff
 from api.retrieval.examine import examine
+from api.retrieval.fusion import Fused
 from api.retrieval.gone import Gone, gone
-from api.retrieval.hybrid import Found, check_versions, hybrid_search
+from api.retrieval.hybrid import check_versions, hybrid_search
 from api.retrieval.notes import Notes
 from api.retrieval.scope import resolve
 from api.retrieval.snapshots import OpenSnapshot, Pace, Snapshots
@@ -79,8 +80,13 @@ class Pinned:
         finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
             await self._snapshots.confirm(self._opened)
 
-    async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None) -> Found:
-        """Hybrid search under the caller's access; `doc_ids` already checked. Raises: CollectionUnavailable, UpstreamError."""
+    async def search(
+        self, query: str, *, doc_ids: frozenset[DocId] | None = None, paid: Callable[[int], None]
+    ) -> tuple[Fused, ...]:
+        """Hybrid search under the caller's access; `doc_ids` already checked. `paid`: told of embedding tokens when they are bought.
+
+        Raises: CollectionUnavailable, UpstreamError.
+        """
         if self.access.labels is not None and self._today != self.snapshot.snapshot_id:
             # the collection knows the labels of its own day only
             visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
@@ -92,6 +98,7 @@ class Pinned:
             collection=self._opened.collection,
             embedder=self._embedder,
             threads=self._threads,
+            paid=paid,
         )
 
     def check_searchable(self) -> None:
