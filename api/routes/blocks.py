@@ -53,7 +53,7 @@ async def get_block(
         quote = await stored_quote(parts.library, parts.telemetry, block_id, access_of(request))
         return _quoted(parts, request, quote, lang)
     if request.accept.best_match(["application/json", "text/html"]) != "text/html":
-        return Response(view, headers=_link(parts, view.block.block_id, view.snapshot_id))
+        return Response(view, headers=_link(parts, request, view.block.block_id, view.snapshot_id))
     language = language_of(lang, request.headers.get("accept-language", ""))
 
     def neighbour(other: BlockId) -> str:
@@ -74,14 +74,16 @@ blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"])
 
 def _quoted(parts: Parts, request: AnyRequest, quote: StoredQuote, lang: str | None) -> Response[Any]:
     if request.accept.best_match(["application/json", "text/html"]) != "text/html":
-        return Response(quote, headers=_link(parts, quote.block_id, quote.snapshot_id))
+        return Response(quote, headers=_link(parts, request, quote.block_id, quote.snapshot_id))
     language = language_of(lang, request.headers.get("accept-language", ""))
     page = render_quote(quote, lang=language, switch=_switch(request))
     return Response(page, media_type="text/html", headers=_HEADERS)
 
 
-def _link(parts: Parts, block_id: BlockId, snapshot_id: SnapshotId) -> dict[str, str]:
-    """Where its page is, for whoever shows it to a person."""
+def _link(parts: Parts, request: AnyRequest, block_id: BlockId, snapshot_id: SnapshotId) -> dict[str, str]:
+    """Where its page is, for whoever shows it to a person. Whoever came by a signed link gets no fresh one: it must end."""
+    if not brings_key(parts.settings.api, request.headers):
+        return {}
     return {"Link": f'<{parts.links.path(block_id, snapshot_id)}>; rel="alternate"; type="text/html"'}
 
 

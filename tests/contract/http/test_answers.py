@@ -80,6 +80,7 @@ def test_with_a_key_set_the_links_under_an_answer_open_without_it_and_nothing_el
             assert client.get(link.replace("snapshot=snap", "snapshot=snop")).status_code == 401
             assert client.get(link.partition("?")[0]).status_code == 401
             assert client.post(link).status_code in (401, 405)
+            assert "Link" not in client.get(link, headers={"Accept": "application/json"}).headers  # no renewal for ever
 
 
 def test_the_links_under_an_answer_lead_to_its_blocks(site: Site) -> None:
