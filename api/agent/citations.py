@@ -1,13 +1,15 @@
 """Citation markers: find them in a model's text, resolve them against the ledger, number them for the reader. Pure.
 
 The model writes 【来源：<block_id>】 or [source: <block_id>]; the reader gets [1], [2], …, each standing for one block.
-Anything of the model's own that already looks like [1] is rewritten first, so that it can't pass for a citation of ours.
+What already looks like one of these marks can't pass for it: the model's own is rewritten, and in a sentence that stands
+word for word in what was read, which is left as it is, our numbers step over it.
 """
 
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Container
+from collections.abc import Container, Iterable, Sequence
+from itertools import count
 
 from msgspec import Struct
 
@@ -31,11 +33,16 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
-    """`text`: as delivered. `block_ids`: number n is block_ids[n - 1]. `removed`: named but not in the ledger."""
+    """`text`: as delivered. `block_ids[i]` is number `numbers[i]` there. `removed`: named but not in the ledger.
+
+    `unmarked`: the sentences without a marker, each with the known blocks that its paragraph or list item cites.
+    """
 
     text: str
     block_ids: tuple[str, ...]
+    numbers: tuple[int, ...]
     claims: tuple[Claim, ...]
+    unmarked: tuple[Claim, ...]
     removed: tuple[str, ...]
 
 
@@ -48,6 +55,9 @@ _UNFINISHED = re.compile(rf"(?i)[\[［【〔]\s*{_WORDS}\s*[:：][^\[\]［］【
 _SEPARATORS = re.compile(r"[,，、;；&\s]+|\band\b|和|及")
 _AROUND_ID = "`'\"<>“”‘’*"
 _LOOKALIKE = re.compile(r"\[(\s*\d+\s*)\]")
+_PARAGRAPH = re.compile(
+    r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*+•]|#{1,6}|\(?\d{1,3}[.)、）]|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S)"
+)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 
@@ -68,10 +78,13 @@ def find_markers(text: str) -> list[Marker]:
     return apart
 
 
-def resolve(text: str, known: Container[str]) -> Resolved:
-    """Number the known blocks in order of first appearance, take the others out, and say which sentence cites what."""
+def resolve(text: str, known: Container[str], *, shown: Sequence[str] = ()) -> Resolved:
+    """Number the known blocks in order of first appearance, take the others out, and say which sentence cites what.
+
+    `shown`: what was read; a sentence that stands there word for word is never rewritten.
+    """
     text = text.replace("\0", "")
-    numbers: dict[str, int] = {}
+    order: dict[str, int] = {}
     removed: list[str] = []
     delivered: list[str] = []
     clean: list[str] = []  # the text without any marker
@@ -82,20 +95,38 @@ def resolve(text: str, known: Container[str]) -> Resolved:
         here = tuple(dict.fromkeys(one for one in marker.ids if one in known))
         removed += [one for one in marker.ids if one not in known]
         for one in here:
-            numbers.setdefault(one, len(numbers) + 1)
-        delivered += [before if here else before.rstrip(" \t\u3000"), *(f"\0{numbers[one]}\0" for one in here)]
+            order.setdefault(one, len(order))
+        delivered += [before if here else before.rstrip(" \t\u3000"), *(f"\0{order[one]}\0" for one in here)]
         clean.append(before)
         length += len(before)
         places.append((length, here))
         at = marker.end
     delivered.append(text[at:])
     clean.append(text[at:])
+    cleaned = "".join(clean)
+    quoted = _quoted_numbers(cleaned, shown)
+    first = next(start for start in count(1) if quoted.isdisjoint(range(start, start + len(order))))
+    numbers = tuple(range(first, first + len(order)))
+    claims, unmarked = _claims(cleaned, places)
     return Resolved(
-        text=_numbered("".join(delivered)),
-        block_ids=tuple(numbers),
-        claims=_claims("".join(clean), places),
+        text=_numbered("".join(delivered), numbers, quoted),
+        block_ids=tuple(order),
+        numbers=numbers,
+        claims=claims,
+        unmarked=unmarked,
         removed=tuple(dict.fromkeys(removed)),
     )
+
+
+def _quoted_numbers(clean: str, shown: Sequence[str]) -> frozenset[int]:
+    """The n of every [n] in a sentence that stands word for word in what was read."""
+    found: set[int] = set()
+    for start, end in sentences(clean) if _LOOKALIKE.search(clean) else ():
+        sentence = clean[start:end].strip()
+        numbers = [int(match[1]) for match in _LOOKALIKE.finditer(sentence)]
+        if numbers and any(sentence in text for text in shown):
+            found.update(numbers)
+    return frozenset(found)
 
 
 def _ids(body: str, *, labelled: bool, exact: bool) -> tuple[str, ...] | None:
@@ -112,29 +143,47 @@ def _ids(body: str, *, labelled: bool, exact: bool) -> tuple[str, ...] | None:
     return (body.strip(),)
 
 
-def _numbered(text: str) -> str:
-    """Rewrite what looks like a mark of ours, then put ours, so far between NULs, in."""
+def _numbered(text: str, numbers: tuple[int, ...], quoted: frozenset[int]) -> str:
+    """Rewrite what could be taken for a mark of ours, then put ours, so far places in `numbers` between NULs, in."""
+    last = max(numbers, default=0)
+
+    def rewritten(piece: str, form: str) -> str:
+        def one(match: re.Match[str]) -> str:
+            number = int(match[1])
+            return form.format(match[1]) if number <= last and number not in quoted else match[0]
+
+        return _LOOKALIKE.sub(one, piece)
+
     pieces: list[str] = []
     at = 0
     for code in _CODE.finditer(text):
-        pieces.append(_LOOKALIKE.sub(r"［\1］", text[at : code.start()]))
-        pieces.append(_LOOKALIKE.sub(r"[ \1 ]", code[0]))  # a[1] and a[ 1 ] are the same code
+        pieces.append(rewritten(text[at : code.start()], "［{}］"))
+        pieces.append(rewritten(code[0], "[ {} ]"))  # a[1] and a[ 1 ] are the same code
         at = code.end()
-    pieces.append(_LOOKALIKE.sub(r"［\1］", text[at:]))
-    return re.sub(r"\0(\d+)\0", r"[\1]", "".join(pieces)).strip()
+    pieces.append(rewritten(text[at:], "［{}］"))
+    return re.sub(r"\0(\d+)\0", lambda match: f"[{numbers[int(match[1])]}]", "".join(pieces)).strip()
 
 
-def _claims(clean: str, places: list[tuple[int, tuple[str, ...]]]) -> tuple[Claim, ...]:
+def _claims(clean: str, places: list[tuple[int, tuple[str, ...]]]) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+    """The sentences with a marker, and those without."""
     spans = sentences(clean)
     starts = [start for start, _ in spans]
+    breaks = [match.end() for match in _PARAGRAPH.finditer(clean)]
     cited: dict[int, list[str]] = {}
+    beside: dict[int, list[str]] = {}  # by paragraph
     for position, ids in places:
         where = _claimed(clean, position)
         if ids and where is not None:
             cited.setdefault(bisect_right(starts, where) - 1, []).extend(ids)
-    return tuple(
-        Claim(sentence=clean[slice(*spans[index])].strip(), block_ids=tuple(dict.fromkeys(ids)))
-        for index, ids in sorted(cited.items())
+            beside.setdefault(bisect_right(breaks, where), []).extend(ids)
+
+    def claim(index: int, ids: Iterable[str]) -> Claim:
+        return Claim(sentence=clean[slice(*spans[index])].strip(), block_ids=tuple(dict.fromkeys(ids)))
+
+    unmarked = [index for index in range(len(spans)) if index not in cited]
+    return (
+        tuple(claim(index, ids) for index, ids in sorted(cited.items())),
+        tuple(claim(index, beside.get(bisect_right(breaks, starts[index]), ())) for index in unmarked),
     )
 
 

@@ -12,7 +12,7 @@ from api.agent.citations import Claim, resolve
 from api.agent.ledger import Ledger
 from api.agent.react import Ending, Finish
 from api.agent.steps import Outcome, Wording
-from api.agent.verify import Checked, check
+from api.agent.verify import Checked, check, states_facts
 from shared.ids import BlockId
 from shared.types.runs import Citation, LedgerEntry, Limitation, Status, Verdict
 
@@ -45,13 +45,21 @@ def finish(outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ..
     if not isinstance(outcome.ending, Finish):
         text = wording.render("failure", code=outcome.ending.code)
         return Verified(status="failed", text=text, citations=(), limitations=limitations)
-    resolved = resolve(outcome.ending.text, outcome.ledger.blocks)
+    shown = [entry.seen for entry in outcome.ledger.entries]
+    resolved = resolve(outcome.ending.text, outcome.ledger.blocks, shown=shown)
     claims = tuple(_checked(claim, outcome.ledger) for claim in resolved.claims)
     citations = tuple(
         _citation(number, outcome.ledger.of(block_id), claims, wording)
-        for number, block_id in enumerate(resolved.block_ids, 1)
+        for number, block_id in zip(resolved.numbers, resolved.block_ids, strict=True)
     )
-    found = _found_limitations(outcome.ending.ending, citations, removed=len(resolved.removed), wording=wording)
+    uncited = [
+        one.sentence
+        for one in resolved.unmarked
+        if states_facts(one.sentence) and _checked(one, outcome.ledger).checked.verdict == "unsupported"
+    ]
+    found = _found_limitations(
+        outcome.ending.ending, citations, removed=len(resolved.removed), uncited=uncited, wording=wording
+    )
     status = _STATUS[outcome.ending.ending]
     if status == "complete" and (outcome.closed or any(one.code in _MAKES_PARTIAL for one in (*limitations, *found))):
         status = "partial"
@@ -65,11 +73,15 @@ def finish(outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ..
     )
 
 
-_MAKES_PARTIAL = frozenset({"no_citation", "provider_cut_prompt", "tool_failed"})
+_MAKES_PARTIAL = frozenset(
+    {"citation_unsupported", "no_citation", "provider_cut_prompt", "tool_failed", "uncited_claims"}
+)
+_NAMED = 5  # uncited sentences
+_SENTENCE_CHARS = 160
 
 
 def _found_limitations(
-    ending: Ending, citations: tuple[Citation, ...], *, removed: int, wording: Wording
+    ending: Ending, citations: tuple[Citation, ...], *, removed: int, uncited: list[str], wording: Wording
 ) -> list[Limitation]:
     found: list[Limitation] = []
 
@@ -78,12 +90,20 @@ def _found_limitations(
 
     if removed:
         limit("citation_removed", count=removed)
-    doubtful = [f"[{citation.marker}]" for citation in citations if citation.verdict == "unsupported"]
+    doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
     if doubtful:
-        limit("citation_unsupported", count=len(doubtful), marks=doubtful)
+        limit("citation_unsupported", count=len(doubtful), problems=doubtful)
     if ending == "answer" and not citations:
         limit("no_citation")
+    elif ending == "answer" and uncited:
+        named = [_one_line(one) for one in uncited[:_NAMED]]
+        limit("uncited_claims", count=len(uncited), sentences=named)
     return found
+
+
+def _one_line(sentence: str) -> str:
+    line = " ".join(sentence.split())
+    return line if len(line) <= _SENTENCE_CHARS else f"{line[: _SENTENCE_CHARS - 1]}…"
 
 
 def _checked(claim: Claim, ledger: Ledger) -> CheckedClaim:

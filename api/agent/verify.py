@@ -21,6 +21,14 @@ FACTS_SCORE = 0.25  # enough when numbers, dates, names or quotations of the sen
 FOREIGN_SCORE = 0.12  # below it, sentence and evidence speak of different things
 
 _INFERENCE = re.compile(r"^\W*(?:推断|推論|推论|inference)\s*[:：]", re.IGNORECASE)
+_LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])\s*")
+_NO_CLAIM = re.compile(
+    r"^#{1,6}\s|^\*\*[^*\n]+\*\*$|^\|[^\n]*\n\s*\|[\s:|-]+$|[:：?？][*_”\"]*$"
+    r"|^(?:hello|hi|dear|thanks|thank you|sorry)\b|^(?:您好|你好|谢谢|感谢|抱歉)"
+    r"|(?:没有|未能?|并未|无法|不能)(?:在?[^，。]{0,20})?(?:提到|提及|说明|找到|涉及|给出|包含|查到|记载|回答|确认)|(?:未|没有)(?:出现|记录)"
+    r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)",
+    re.IGNORECASE,
+)
 _EAST = ("zh", "ja", "ko")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc|\b(?:fell|drop|loss|down))")
@@ -63,6 +71,19 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         unsure = doubtful or (not foreign and _unshown_name(sentence, shown))
         verdict = "unchecked" if unsure else "supported"
     return Checked(verdict=verdict, missing=(), score=score)
+
+
+def states_facts(sentence: str) -> bool:
+    """Whether it claims something that could be looked up: a figure, date, name or quotation.
+
+    A heading, a question, what introduces a list, a marked inference and "the documents don't say" claim nothing.
+    """
+    plain = sentence.strip()
+    if _INFERENCE.match(plain) or _NO_CLAIM.search(plain):
+        return False
+    said = facts(_LIST_MARK.sub("", plain))
+    figures = [one for one in said.quantities if not one.is_article]
+    return bool(figures or said.dates or said.names or said.quoted)
 
 
 def _score(sentence: str, shown: str) -> float:

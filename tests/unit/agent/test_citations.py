@@ -52,6 +52,8 @@ def test_blocks_are_numbered_in_order_of_first_appearance() -> None:
     assert resolved == Resolved(
         text="甲。[1]乙。[2][1]",
         block_ids=(B, A),
+        numbers=(1, 2),
+        unmarked=(),
         claims=(Claim(sentence="甲。", block_ids=(B,)), Claim(sentence="乙。", block_ids=(A, B))),
         removed=(),
     )
@@ -72,12 +74,29 @@ def test_a_marker_cut_off_at_the_end_is_taken_out() -> None:
 
 def test_what_looks_like_our_marks_is_rewritten() -> None:
     resolved = resolve(f"文献[3]说是五天[1]。【来源：{A}】", KNOWN)
-    assert resolved.text == "文献［3］说是五天［1］。[1]"
+    assert resolved.text == "文献[3]说是五天［1］。[1]"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "delivered"),
+    [
+        ("The crowd was delighted with it.[73]", "The crowd was delighted with it.[73] [1]"),
+        ("It was proved in 1931.[1][3]", "It was proved in 1931.[1][3] [4][5]"),
+        ("文献[1]认为是五天。", "文献[1]认为是五天。 [2][3]"),
+    ],
+)
+def test_a_sentence_quoted_word_for_word_is_left_as_it_is_and_our_numbers_step_over_its(
+    sentence: str, delivered: str
+) -> None:
+    cited = f" [source: {A}]" if "73" in sentence else f" [source: {A}, {B}]"
+    resolved = resolve(f"{sentence}{cited}", KNOWN, shown=[f"Before. {sentence} After."])
+    assert resolved.text == delivered
+    assert f"[{resolved.numbers[0]}]" not in sentence
 
 
 def test_in_code_a_look_alike_stays_working_code() -> None:
-    resolved = resolve(f"Use `a[1]` here [source: {A}].\n```\nb[2] = c[0]\n```", KNOWN)
-    assert resolved.text == "Use `a[ 1 ]` here [1].\n```\nb[ 2 ] = c[ 0 ]\n```"
+    resolved = resolve(f"Use `a[1]` here [source: {A}].\n```\nb[1] = c[2]\n```", KNOWN)
+    assert resolved.text == "Use `a[ 1 ]` here [1].\n```\nb[ 1 ] = c[2]\n```"
 
 
 def test_a_nul_in_the_text_forges_no_mark() -> None:

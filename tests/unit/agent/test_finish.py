@@ -69,6 +69,46 @@ def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
     assert verified.text == "满一年有15天年假。[1]"
     assert (verified.citations[0].verdict, verified.citations[0].problem) == ("unsupported", "引用的文本中没有：15天")
     assert [one.code for one in verified.limitations] == ["citation_unsupported"]
+    assert verified.status == "partial"
+    assert "15天" in verified.limitations[0].text
+
+
+SEAL = Ledger().admit(
+    (block(0, "The seal wears out after 12,000 operating hours. Spare seals come from Bremen."),), FETCH
+)
+PUMP = "The pump is painted blue and weighs 80 kg."
+
+
+@pytest.mark.parametrize(
+    ("text", "uncited"),
+    [
+        (f"The seal wears out after 12,000 operating hours [source: {A}]. {PUMP}", PUMP),
+        (f"{PUMP}\n\nThe seal wears out after 12,000 operating hours [source: {A}].", PUMP),
+        (f"- The seal wears out after 12,000 operating hours [source: {A}].\n- {PUMP}", PUMP),
+        (f"The seal wears out after 12,000 operating hours [source: {A}].\n\nSpare seals come from Bremen.", "Bremen"),
+        (f"密封件在12,000小时后磨损。【来源：{A}】该泵于2019年3月5日停产，重80公斤。", "该泵于2019年3月5日停产"),
+    ],
+)
+def test_a_claim_without_a_source_makes_the_answer_partial_and_is_named(text: str, uncited: str) -> None:
+    verified = finish(outcome(text, ledger=SEAL), wording=EN)
+    assert (verified.status, [one.code for one in verified.limitations]) == ("partial", ["uncited_claims"])
+    assert uncited in verified.limitations[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Spare seals come from Bremen. The seal wears out after 12,000 operating hours. [source: {A}]",
+        f"Hello Anna!\n\n## Seals in 2024\n\nHere is what the Manual of 2024 says:\n\n- It wears out after 12,000 hours [source: {A}]",
+        f"It wears out after 12,000 hours [source: {A}]. The documents do not mention the weight of 80 kg.",
+        f"It wears out after 12,000 hours [source: {A}]. Inference: that is about 500 days.",
+        f"It wears out after 12,000 hours [source: {A}]. I hope that helps.",
+        f"您好，以下是2024年手册的内容：\n\n12,000小时后磨损。【来源：{A}】\n\n文档中没有提到80公斤这一重量。",
+    ],
+)
+def test_what_claims_nothing_or_stands_in_what_its_paragraph_cites_needs_no_mark(text: str) -> None:
+    verified = finish(outcome(text, ledger=SEAL), wording=EN)
+    assert (verified.status, verified.limitations) == ("complete", ())
 
 
 def test_an_unknown_block_is_no_citation() -> None:
