@@ -175,15 +175,15 @@ def print_outcome(finished: Import, published: Sequence[Snapshot] = ()) -> None:
             if behind:
                 plain(
                     words(
-                        f"built on {finished.base_snapshot_id}, the active one:"
-                        f" {count(behind, 'snapshot')} behind the newest, whose documents are not in it",
-                        f"以当时启用的 {finished.base_snapshot_id} 为基础：比最新快照早 {behind} 个，其后的文档不在其中",
+                        f"built on {finished.base_snapshot_id}, which was active: {count(behind, 'snapshot')} behind the"
+                        " newest; what only those hold is not in it",
+                        f"以当时启用的 {finished.base_snapshot_id} 为基础：比最新快照早 {behind} 个，只在那些快照中的文档不在其中",
                     ),
                     "yellow",
                 )
         case "failed":
             plain(f"failed: {finished.failure_reason} ({finished.failure_code})", "red")
-            if finished.failure_code == "no_documents":
+            if finished.failure_code == "no_documents" and finished.mode in ("add", "sync"):
                 note(
                     words(
                         "Hidden files are not imported. To take out what was imported from there:",
@@ -202,9 +202,9 @@ def _completed(finished: Import, published: Sequence[Snapshot]) -> str:
     seconds = f"{progress.elapsed_ms / 1000:.1f}"
     if snapshot_id == finished.base_snapshot_id:
         return words(f"nothing changed: {snapshot_id}", f"没有变化：{snapshot_id}")
+    sizes: dict[str | None, int] = {one.snapshot_id: one.documents for one in published}
+    left, before = sizes.get(snapshot_id), sizes.get(finished.base_snapshot_id)
     if finished.mode == "remove":
-        sizes: dict[str | None, int] = {one.snapshot_id: one.documents for one in published}
-        left, before = sizes.get(snapshot_id), sizes.get(finished.base_snapshot_id)
         if left is not None and before is not None:
             return words(
                 f"{count(before - left, 'document')} taken out, {left} left: {snapshot_id}",
@@ -212,9 +212,11 @@ def _completed(finished: Import, published: Sequence[Snapshot]) -> str:
             )
         return words(f"taken out: {snapshot_id}", f"已移除：{snapshot_id}")
     good = progress.total - len(finished.failed_documents)
+    library = "" if left is None else words(f", {left} in the library now", f"，库中现有 {left} 份")
     return words(
-        f"{good} of {count(progress.total, 'document')} ready, {count(progress.blocks, 'new block')}, {seconds} s: {snapshot_id}",
-        f"{progress.total} 份文档中 {good} 份就绪，新文本块 {progress.blocks} 个，{seconds} 秒：{snapshot_id}",
+        f"{good} of {count(progress.total, 'document')} ready{library}, {count(progress.blocks, 'new block')}, {seconds} s:"
+        f" {snapshot_id}",
+        f"{progress.total} 份文档中 {good} 份就绪{library}，新文本块 {progress.blocks} 个，{seconds} 秒：{snapshot_id}",
     )
 
 

@@ -119,7 +119,7 @@ def test_an_import_says_when_it_was_built_on_an_older_snapshot(api: Served, run:
     ready = [a_snapshot(NEW), a_snapshot("snap_d"), a_snapshot("snap_c"), a_snapshot("snap_b")]  # type: ignore[arg-type]
     failed = a_snapshot("snap_x", state="failed")  # type: ignore[arg-type]
     api.give("GET /api/snapshots", {"active": NEW, "snapshots": [failed, *ready]})
-    assert "built on snap_b, the active one: 2 snapshots behind the newest" in run("import", str(tmp_path))[1]
+    assert "built on snap_b, which was active: 2 snapshots behind the newest" in run("import", str(tmp_path))[1]
     api.give("GET /api/snapshots", {"active": NEW, "snapshots": [ready[0], ready[3]]})
     assert "built on" not in run("import", str(tmp_path))[1]
 
