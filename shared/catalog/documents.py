@@ -1,14 +1,14 @@
 """Documents, their immutable versions with sections and blocks, and the parse stage's checkpoints."""
 
 import hashlib
-import json
 from collections.abc import Collection, Iterator
 
 import msgspec
 from sqlite_utils import Database
 
+from shared.catalog.block_rows import BLOCK, to_block
 from shared.catalog.db import writing
-from shared.catalog.rows import Row, from_json, one, rows, to_json
+from shared.catalog.rows import Row, one, rows, to_json
 from shared.errors import Conflict
 from shared.ids import DocId, SourceId, doc_id
 from shared.text.fold import fold
@@ -16,17 +16,11 @@ from shared.types.documents import Block, DocumentContent, DocumentVersion, Sect
 
 _VERSION = ", ".join(DocumentVersion.__struct_fields__)
 _SECTION = ", ".join(Section.__struct_fields__)
-_BLOCK = (
-    "blocks.block_id, blocks.doc_id, blocks.version, blocks.block_index, blocks.section_ordinal, sections.path as section_path,"
-    " blocks.text, blocks.table_header, blocks.page_first, blocks.page_last, blocks.span_start, blocks.span_end, blocks.tokens,"
-    " blocks.sha256, blocks.flags"
-)
 _OF_VERSION = (
-    " from blocks join sections on sections.doc_id = blocks.doc_id"
-    " and sections.version = blocks.version and sections.ordinal = blocks.section_ordinal"
-    " where blocks.doc_id = :doc and blocks.version = :version"
+    " from blocks b join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
+    " where b.doc_id = :doc and b.version = :version"
 )
-_IN_ORDER = " order by blocks.block_index"
+_IN_ORDER = " order by b.block_index"
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
@@ -111,10 +105,10 @@ def get_version(db: Database, doc: DocId, version: int) -> DocumentVersion:
 
 def version_blocks(db: Database, doc: DocId, version: int, *, only: Collection[int] | None = None) -> list[Block]:
     """In document order. only: indices of the blocks that are wanted."""
-    wanted = "" if only is None else " and blocks.block_index in (select value from json_each(:only))"
-    sql = f"select {_BLOCK}{_OF_VERSION}{wanted}{_IN_ORDER}"
+    wanted = "" if only is None else " and b.block_index in (select value from json_each(:only))"
+    sql = f"select {BLOCK}{_OF_VERSION}{wanted}{_IN_ORDER}"
     found = rows(db, sql, doc=doc, version=version, only=to_json(sorted(only or ())))
-    return [_block(row) for row in found]
+    return [to_block(tuple(row.values())) for row in found]
 
 
 def content_sha256(content: DocumentContent) -> str:
@@ -140,11 +134,11 @@ def is_as_imported(db: Database, doc: DocId, version: int) -> bool:
         doc=doc,
         version=version,
     )
-    blocks = rows(db, f"select {_BLOCK}, blocks.folded{_OF_VERSION}{_IN_ORDER}", doc=doc, version=version)
+    blocks = rows(db, f"select {BLOCK}, b.folded{_OF_VERSION}{_IN_ORDER}", doc=doc, version=version)
     if not expected or (len(sections), len(blocks)) != (expected[0]["sections"], expected[0]["blocks"]):
         return False
     try:
-        if any(fold(row["text"]) != row.pop("folded") for row in blocks):
+        if any(fold(row["text"]) != row["folded"] for row in blocks):
             return False
         content = DocumentContent(
             title="",
@@ -153,9 +147,9 @@ def is_as_imported(db: Database, doc: DocId, version: int) -> bool:
             pages=None,
             text="".join(row["text"] for row in blocks),
             sections=tuple(msgspec.convert(row, Section) for row in sections),
-            blocks=tuple(map(_block, blocks)),
+            blocks=tuple(to_block(tuple(row.values())) for row in blocks),
         )
-    except (msgspec.ValidationError, json.JSONDecodeError, TypeError):  # not even of the right kind
+    except (msgspec.DecodeError, TypeError):  # not even of the right kind
         return False
     return content_sha256(content) == expected[0]["artifact_sha256"]
 
@@ -216,8 +210,3 @@ def _block_row(block: Block) -> Row:
     row["flags"] = to_json(row["flags"])
     del row["section_path"]  # it is the section's
     return row
-
-
-def _block(row: Row) -> Block:
-    row["index"] = row.pop("block_index")
-    return msgspec.convert(from_json(row, "flags"), Block)

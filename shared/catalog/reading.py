@@ -15,21 +15,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from shared.catalog.block_rows import BLOCK, COLUMNS, to_block
 from shared.catalog.db import open_database
 from shared.catalog.documents import is_as_imported
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot, member, membership_sha256, removed_at_ms
 from shared.errors import CollectionUnavailable, StorageError
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.text.fold import fold
-from shared.types.documents import Block, BlockFlag, Section
+from shared.types.documents import Block, Section
 from shared.types.snapshots import Snapshot, SnapshotDocument
 
 _DOCUMENT = ", ".join(f"d.{name}" for name in SnapshotDocument.__struct_fields__)
 _SECTION = ", ".join(f"s.{name}" for name in Section.__struct_fields__)
-_BLOCK = (
-    "b.block_id, b.doc_id, b.version, b.block_index, b.section_ordinal, s.path, b.text, b.table_header, b.page_first,"
-    " b.page_last, b.span_start, b.span_end, b.tokens, b.sha256, b.flags"
-)
 # cross join: SQLite keeps this order, so results come in doc_id, block_index order from the indexes, without a sort
 _BLOCKS = (
     "snapshot_documents d cross join blocks b on b.doc_id = d.doc_id and b.version = d.version"
@@ -39,7 +36,6 @@ MAPPED_BYTES = (
     8 << 30
 )  # of address space, not of memory; a full scan of 100,000 blocks takes 140 ms with and 220 ms without
 _PUBLISHED = "('ready', 'ready_partial')"
-_FLAGS = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 
 class Within(Struct, frozen=True, kw_only=True):
@@ -230,14 +226,14 @@ class CatalogReader:
         if sections is not None:
             where += " and b.section_ordinal in (select value from json_each(:sections))"
             parameters["sections"] = _array(sections)
-        rows = self._rows(f"select {_BLOCK} from {_BLOCKS} where {where} order by b.block_index", parameters)
+        rows = self._rows(f"select {BLOCK} from {_BLOCKS} where {where} order by b.block_index", parameters)
         return [_block(row) for row in rows]
 
     def blocks_by_id(self, within: Within, block_ids: Iterable[BlockId]) -> dict[BlockId, Block]:
         """Without those that are not within."""
         where, parameters = _visible(within)
         rows = self._rows(
-            f"select {_BLOCK} from json_each(:wanted) w cross join blocks b on b.block_id = w.value"
+            f"select {BLOCK} from json_each(:wanted) w cross join blocks b on b.block_id = w.value"
             " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
             " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
             f" where {where}",
@@ -249,7 +245,7 @@ class CatalogReader:
         """Up to `count` blocks before and after in the same document version, in document order."""
         where, parameters = _visible(within)
         rows = self._rows(
-            f"select {_BLOCK} from {_BLOCKS} where {where} and d.doc_id = :doc_id and d.version = :version"
+            f"select {BLOCK} from {_BLOCKS} where {where} and d.doc_id = :doc_id and d.version = :version"
             " and b.block_index between :first and :last order by b.block_index",
             parameters
             | {
@@ -266,11 +262,11 @@ class CatalogReader:
         """Every block whose folded text contains the folded term, with that folded text; by doc_id, index."""
         where, parameters = _visible(within)
         rows = self._rows(
-            f"select {_BLOCK}, b.folded from {_BLOCKS} where {where} and instr(b.folded, :term) > 0"
+            f"select {BLOCK}, b.folded from {_BLOCKS} where {where} and instr(b.folded, :term) > 0"
             " order by d.doc_id, b.block_index",
             parameters | {"term": folded_term},
         )
-        return [(_block(row), row[15]) for row in rows]
+        return [(_block(row), row[COLUMNS]) for row in rows]
 
     # one block, wherever it is
 
@@ -358,26 +354,10 @@ def _section(row: tuple[Any, ...]) -> Section:
 
 def _block(row: tuple[Any, ...]) -> Block:
     """Raises: CollectionUnavailable when the text isn't the one whose hash was published."""
-    text, expected = row[6], row[13]
-    if hashlib.sha256(text.encode()).hexdigest() != expected:
+    block = to_block(row)
+    if hashlib.sha256(block.text.encode()).hexdigest() != block.sha256:
         raise CollectionUnavailable(
-            f"The text of block {row[0]} is not the one that was published. Restore the catalog or import again.",
-            ids=[row[0]],
+            f"The text of block {block.block_id} is not the one that was published. Restore the catalog or import again.",
+            ids=[block.block_id],
         )
-    return Block(
-        block_id=row[0],
-        doc_id=row[1],
-        version=row[2],
-        index=row[3],
-        section_ordinal=row[4],
-        section_path=row[5],
-        text=text,
-        table_header=row[7],
-        page_first=row[8],
-        page_last=row[9],
-        span_start=row[10],
-        span_end=row[11],
-        tokens=row[12],
-        sha256=expected,
-        flags=_FLAGS.decode(row[14]),
-    )
+    return block
