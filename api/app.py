@@ -28,6 +28,7 @@ from api.routes.blocks import blocks
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
+from api.routes.home import home
 from api.routes.imports import imports
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.runs import runs
@@ -120,7 +121,18 @@ def build_app(
             await asyncio.to_thread(parts.telemetry.close)
 
     return Litestar(
-        route_handlers=[healthz, readyz, runs, imports, snapshots, documents, blocks, tools, openai],
+        route_handlers=[
+            home,
+            healthz,
+            readyz,
+            runs,
+            imports,
+            snapshots,
+            documents,
+            blocks,
+            tools,
+            openai,
+        ],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
         middleware=[Edge(parts.settings.api, parts.links)],
         before_send=[add_caution],
@@ -159,7 +171,7 @@ class NoBell:
 
     def check(self) -> None:
         raise UpstreamError(
-            "upstream_unavailable", "No broker is configured. Set CITEBOUND_BROKER_URL, or use citebound up."
+            "upstream_unavailable", "No broker is configured. Set CITEBOUND_BROKER_URL, or start it with ./scripts/run."
         )
 
 

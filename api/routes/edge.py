@@ -20,7 +20,7 @@ from shared.errors import Forbidden, SettingsError, Unauthorized
 from shared.loopback import is_loopback
 from shared.settings import ApiSettings
 
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+OPEN_PATHS = frozenset({"/", "/healthz", "/readyz"})
 _WILDCARDS = frozenset({"0.0.0.0", "::", ""})
 _CAUTION = (
     (b"x-content-type-options", b"nosniff"),

@@ -104,7 +104,7 @@ def test_a_browser_gets_a_page_in_the_reader_s_language(site: Site) -> None:
     assert english.headers["content-type"] == "text/html; charset=utf-8"
     assert 'lang="en"' in english.text
     assert "Section" in Page(english.text).texts
-    assert {"章节", "页码"} <= set(Page(chinese.text).texts)
+    assert {"章节", "页码", "文件", "制度/请假.md"} <= set(Page(chinese.text).texts)
     assert asked.text == chinese.text
     assert block.text in Page(english.text).texts
 
