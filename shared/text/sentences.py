@@ -6,8 +6,8 @@ Leans towards too few cuts: a citation of two sentences is true, half a sentence
 import re
 
 _CLOSERS = "\"'”’」』）)】］]》〉*_`"
-# A place that may end a sentence: a run of end marks with the quotes and brackets that close on it, or a line end with the blanks after it.
-_CANDIDATE = re.compile(rf"(?P<marks>[。！？｡.!?…]+)[{re.escape(_CLOSERS)}]*|\n\s*")
+# A place that may end a sentence: a run of end marks with the quotes, brackets and reference numbers that close on it, or a line end with the blanks after it.
+_CANDIDATE = re.compile(rf"(?P<marks>[。！？｡.!?…]+)[{re.escape(_CLOSERS)}]*(?:\[\d{{1,3}}\])*|\n\s*")
 _WIDE = re.compile(r"[。！？｡]")
 _BLANKS = re.compile(r"\s*")
 _CONTINUES = re.compile(r"\s*[,，、;；:：)）】」』”’的]")
@@ -24,7 +24,9 @@ _ABBREVIATED = (
 _MAY_END_WITH = "etc inc ltd co corp jr sr al u.s u.k u.n a.m p.m ph.d"
 _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 _MAY_END = frozenset(_MAY_END_WITH.split())  # abbreviations that sentences do end with
-_SOFT_WRAP_COLUMNS = 50  # a shorter line was ended by its author, not by the width of the page
+_SOFT_WRAP_COLUMNS = 50  # a shorter line was ended by its author, not by the width of the page, unless ...
+_NARROW_WRAP_COLUMNS = 24  # ... the next begins with a small letter, or goes on in Chinese and is no longer
+_NO_PROSE = re.compile(r"\s*(?:#{1,6}\s|[|>])")
 _LOOK_BACK = 200
 
 
@@ -32,7 +34,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """Spans (start, end) in code points that tile `text` exactly, in order, none empty; blanks belong to the sentence before them.
 
     Ends: 。！？ and the like with closing quotes; . ! ? before a blank unless an abbreviation, initial, number or list mark precedes or a
-    small letter follows; blank lines; line ends that are not soft wraps. Decimals, versions, file names and URLs stay whole.
+    small letter follows; blank lines; line ends that are not soft wraps (see `_line_ends`). Decimals, versions, file names and URLs stay whole.
     """
     cuts: list[int] = []
     last = _skip_blanks(text, 0)
@@ -79,17 +81,35 @@ def _abbreviates(before: str, *, following_upper: bool) -> bool:
     return len(word) == 1 and word.isalpha() and before[-1:].isupper()  # J. K. Rowling
 
 
-def _line_ends(text: str, match: re.Match[str], start: int) -> bool:
+def _line_ends(text: str, match: re.Match[str], last: int) -> bool:
+    """A wide line that its width ended goes on in the next; so does a narrower one where the next line says so."""
     if match.group().count("\n") > 1:
         return True
-    line_start = max(start, text.rfind("\n", start, match.start()) + 1)
-    line = text[line_start : min(match.start(), line_start + _SOFT_WRAP_COLUMNS + 1)].rstrip()
-    columns = sum(2 if _is_east(char) else 1 for char in line)
-    return (
-        columns < _SOFT_WRAP_COLUMNS
-        or text[match.start() - 1] in ":：;；|"
+    line_start = text.rfind("\n", max(0, last - _LOOK_BACK), match.start()) + 1 or max(0, last - _LOOK_BACK)
+    if (
+        text[match.start() - 1] in ":：;；|"
+        or _NO_PROSE.match(text, line_start)
         or _LIST_ITEM.match(text, match.end()) is not None
-    )
+    ):
+        return True
+    columns = _columns(text, line_start, match.start())
+    if columns >= _SOFT_WRAP_COLUMNS:
+        return False
+    following = text[match.end()]
+    if columns < _NARROW_WRAP_COLUMNS:
+        return True
+    if following.islower():
+        return False
+    next_end = text.find("\n", match.end(), match.end() + _SOFT_WRAP_COLUMNS + 1)
+    stop = next_end if next_end >= 0 else len(text)
+    wide_as_next = _columns(text, match.end(), stop) <= columns + 2
+    return not (_is_east(following) and _is_east(text[match.start() - 1]) and wide_as_next)
+
+
+def _columns(text: str, start: int, end: int) -> int:
+    """Of a line, counted up to a little more than a wide one has."""
+    line = text[start : min(end, start + _SOFT_WRAP_COLUMNS + 1)].rstrip()
+    return sum(2 if _is_east(char) else 1 for char in line)
 
 
 def _skip_blanks(text: str, start: int) -> int:

@@ -18,7 +18,7 @@ from worker.parsers.types import Element, Parsed
 from worker.stages.outline import Outlined, outline
 from worker.stages.units import CountTokens, Cutter, Unit
 
-CHUNKER_VERSION = "1"  # raise it when any block, section or path comes out differently: it is part of the lineage
+CHUNKER_VERSION = "2"  # raise it when any block, section or path comes out differently: it is part of the lineage
 SENTENCE_CHARS = 200  # of a section's first sentence in its outline
 _TINY = 4  # a last block below a quarter of the target joins its neighbour
 
