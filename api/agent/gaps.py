@@ -8,8 +8,7 @@ from shared.access import Access
 from shared.types.runs import Limitation, SnapshotGap
 from shared.types.snapshots import FailedDocument, Snapshot
 
-NAMED = 5  # up to so many missing documents are all named
-MOST_NAMED = 20  # of more, those whose names touch the question
+MOST_NAMED = 20
 NAME_CHARS = 120
 
 
@@ -24,14 +23,13 @@ def gap(snapshot: Snapshot, access: Access, *, documents: int) -> SnapshotGap:
 
 
 def named(gap: SnapshotGap, *, question: str) -> tuple[str, ...]:
-    """The missing documents worth naming: all if they are few, else those whose names touch the question.
+    """The missing documents worth naming: those whose names touch the question, else the first; the count says the rest.
 
     A name is a stranger's text: each is one line of printable characters, cut to `NAME_CHARS`.
     """
-    failed: Sequence[FailedDocument] = gap.failed_documents
-    if len(failed) > NAMED:
-        asked = content_terms(question)
-        failed = [one for one in failed if asked & content_terms(one.key)]
+    asked = content_terms(question)
+    failed: Sequence[FailedDocument] = [one for one in gap.failed_documents if asked & content_terms(one.key)]
+    failed = failed or gap.failed_documents[:1]
     return tuple(f"{_one_line(f'{one.source_label}/{one.key}')} ({one.code})" for one in failed[:MOST_NAMED])
 
 

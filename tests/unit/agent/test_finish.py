@@ -179,12 +179,12 @@ def failed(*keys: str) -> tuple[FailedDocument, ...]:
 
 
 @promise("P7")
-def test_a_few_missing_documents_are_all_named() -> None:
-    gap = gaps.gap(a_snapshot(failed=failed("年假.pdf", "b.docx")), OWNER, documents=3)
-    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="年假有几天？"), wording=ZH)
+@pytest.mark.parametrize(("question", "named"), [("年假有几天？", "年假.pdf"), ("水泵怎么换？", "a.docx")])
+def test_of_a_few_missing_documents_one_that_could_matter_is_named_else_the_first(question: str, named: str) -> None:
+    gap = gaps.gap(a_snapshot(failed=failed("a.docx", "年假.pdf", "b.docx")), OWNER, documents=3)
+    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question=question), wording=ZH)
     assert limitation.code == "snapshot_partial"
-    assert "手册/年假.pdf (corrupt)" in limitation.text
-    assert "手册/b.docx (corrupt)" in limitation.text
+    assert limitation.text == f"这个快照缺少 3 份导入失败的文档，其中有：手册/{named} (corrupt)。"
 
 
 @promise("P7")
