@@ -11,7 +11,7 @@ from shared.catalog.db import writing
 from shared.catalog.leases import HELD
 from shared.catalog.retention import remember_removed
 from shared.catalog.rows import Row, first_column, one, rows, to_json
-from shared.catalog.snapshots import active_snapshot_id, member, move_pointer
+from shared.catalog.snapshots import active_snapshot_id, intact_manifest, member, move_pointer
 from shared.ids import BlockId, ImportId, SnapshotId
 from shared.types.snapshots import FailedDocument, SnapshotDocument, SnapshotManifest
 
@@ -20,9 +20,12 @@ _AS_THEY_ARE_NOW = (
     "select versions.doc_id, versions.version, versions.title, documents.source_id, sources.label as source_label, documents.key,"
     " sources.aliases, versions.lang, sources.trust, sources.access, sources.tags, versions.media_type,"
     " versions.created_at_ms as updated_at_ms, versions.sections, versions.blocks, versions.tokens, versions.artifact_sha256"
-    " from {members} as members join document_versions as versions using (doc_id, version)"
-    " join documents on documents.doc_id = versions.doc_id join sources on sources.source_id = documents.source_id"
+    " from {members} as members cross join document_versions as versions using (doc_id, version)"
+    " cross join documents on documents.doc_id = versions.doc_id cross join sources on sources.source_id = documents.source_id"
     " where {condition} order by versions.doc_id"
+)
+_STATED = (
+    "(select json_extract(value, '$[0]') as doc_id, json_extract(value, '$[1]') as version from json_each(:stated))"
 )
 
 
@@ -52,9 +55,12 @@ def choose_base(db: Database, import_id: ImportId, worker: str) -> SnapshotId | 
 
 
 def base_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:
-    """A snapshot's documents with the labels that their sources have now; by doc_id."""
-    sql = _AS_THEY_ARE_NOW.format(members="snapshot_documents", condition="members.snapshot_id = :id")
-    return [member(row) for row in rows(db, sql, id=snapshot_id)]
+    """A snapshot's documents with the labels that their sources have now; by doc_id.
+
+    Which they are is in the manifest: a row that was lost or changed since takes no document out of the next snapshot.
+    """
+    sql = _AS_THEY_ARE_NOW.format(members=_STATED, condition="true")
+    return [member(row) for row in rows(db, sql, stated=_stated(db, snapshot_id))]
 
 
 def member_block_ids(db: Database, snapshot_id: SnapshotId) -> list[BlockId]:
@@ -69,10 +75,20 @@ def member_block_ids(db: Database, snapshot_id: SnapshotId) -> list[BlockId]:
 
 def damaged_members(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:
     """Those whose stored version was found not to be what was imported; by doc_id."""
-    sql = _AS_THEY_ARE_NOW.format(
-        members="snapshot_documents", condition="members.snapshot_id = :id and versions.state = 'damaged'"
+    sql = _AS_THEY_ARE_NOW.format(members=_STATED, condition="versions.state = 'damaged'")
+    return [member(row) for row in rows(db, sql, stated=_stated(db, snapshot_id))]
+
+
+def lost_members(db: Database, snapshot_id: SnapshotId) -> list[tuple[str, str]]:
+    """Source label and key of those whose version is not there at all, though the snapshot holds it."""
+    found = rows(
+        db,
+        f"select sources.label, documents.key from {_STATED} as members cross join documents using (doc_id)"
+        " cross join sources using (source_id) where not exists (select 1 from document_versions as versions"
+        " where versions.doc_id = members.doc_id and versions.version = members.version) order by members.doc_id",
+        stated=_stated(db, snapshot_id),
     )
-    return [member(row) for row in rows(db, sql, id=snapshot_id)]
+    return [(row["label"], row["key"]) for row in found]
 
 
 def finished_members(db: Database, import_id: ImportId) -> list[SnapshotDocument]:
@@ -208,6 +224,15 @@ def discard_snapshot(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> N
         remember_removed(connection, snapshot_id, cause="abandoned", now_ms=now_ms)
         connection.execute("update imports set snapshot_id = null where snapshot_id = ?", [snapshot_id])
         connection.execute("delete from snapshots where snapshot_id = ?", [snapshot_id])
+
+
+def _stated(db: Database, snapshot_id: SnapshotId) -> str:
+    """Pairs of document and version; from the manifest if it is intact, else from the rows."""
+    manifest = intact_manifest(db, snapshot_id)
+    if manifest is not None:
+        return to_json([(document.doc_id, document.version) for document in manifest.documents])
+    there = rows(db, "select doc_id, version from snapshot_documents where snapshot_id = :id", id=snapshot_id)
+    return to_json([(row["doc_id"], row["version"]) for row in there])
 
 
 def _row(document: SnapshotDocument) -> Row:

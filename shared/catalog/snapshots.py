@@ -56,6 +56,16 @@ def get_manifest(db: Database, snapshot_id: SnapshotId) -> SnapshotManifest:
     return msgspec.json.decode(row["manifest"], type=SnapshotManifest)
 
 
+def intact_manifest(db: Database, snapshot_id: SnapshotId) -> SnapshotManifest | None:
+    """The manifest, if it is the one that was published; None when it was never sealed, or was changed since."""
+    row = one(db, "select manifest, manifest_sha256 from snapshots where snapshot_id = :id", id=snapshot_id)
+    if row is None or not isinstance(row["manifest"], str):
+        return None
+    if hashlib.sha256(row["manifest"].encode()).hexdigest() != row["manifest_sha256"]:
+        return None
+    return msgspec.json.decode(row["manifest"], type=SnapshotManifest)
+
+
 def snapshot_documents(db: Database, snapshot_id: SnapshotId) -> list[SnapshotDocument]:
     """By doc_id."""
     found = rows(

@@ -14,17 +14,18 @@ from shared.catalog.building import (
     damaged_members,
     discard_snapshot,
     finished_members,
+    lost_members,
     unfinished_snapshots,
 )
 from shared.catalog.building import publish as publish_snapshot
 from shared.catalog.db import Database
 from shared.catalog.items import list_items
-from shared.catalog.snapshots import get_manifest, get_snapshot, membership_sha256, snapshot_documents
+from shared.catalog.snapshots import get_snapshot, intact_manifest, membership_sha256, snapshot_documents
 from shared.catalog.sources import list_sources
 from shared.errors import CollectionUnavailable, Conflict
 from shared.ids import SnapshotId, SourceId, new_snapshot_id
 from shared.types.imports import ImportItem, ImportRequest
-from shared.types.snapshots import FailedDocument, SnapshotDocument, SnapshotManifest
+from shared.types.snapshots import FailedDocument, Snapshot, SnapshotDocument, SnapshotManifest
 from shared.vectors.port import Vectors
 from worker.stages.index import Built
 from worker.stages.places import requested_places
@@ -76,17 +77,19 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
     if base_id is None:
         return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=(), begin_with=None)
     there = get_snapshot(work.db, base_id)
-    same_space = _space_of(work, base_id) == space
+    facts = intact_manifest(work.db, base_id)
+    usable = facts is not None and _space_of(facts) == space and _is_stated(work, facts, there)
     fresh = {member.doc_id for member in made}
     foreign = () if there.embedding_version == space.embedding_version else target.members
     return Plan(
         base_snapshot_id=base_id,
         membership=target,
-        unchanged=same_space
+        unchanged=facts is not None
+        and usable
         and same_content(target, base, snapshot_documents(work.db, base_id))
-        and _opens(work, base_id, vectors),
+        and _opens(facts, vectors),
         foreign=tuple(member for member in foreign if member.doc_id not in fresh),
-        begin_with=base_id if same_space else None,
+        begin_with=base_id if usable else None,
     )
 
 
@@ -158,14 +161,18 @@ def _base(work: Work, base_id: SnapshotId) -> Base:
     gone = {member.doc_id for member in damaged}
     return Base(
         members=[member for member in base_members(work.db, base_id) if member.doc_id not in gone],
-        failures=(*get_snapshot(work.db, base_id).failed_documents, *map(_damage, damaged)),
+        failures=(
+            *get_snapshot(work.db, base_id).failed_documents,
+            *(_damage(member.source_label, member.key) for member in damaged),
+            *(_damage(source_label, key) for source_label, key in lost_members(work.db, base_id)),
+        ),
     )
 
 
-def _damage(member: SnapshotDocument) -> FailedDocument:
+def _damage(source_label: str, key: str) -> FailedDocument:
     return FailedDocument(
-        source_label=member.source_label,
-        key=member.key,
+        source_label=source_label,
+        key=key,
         stage="index",
         code="damaged",
         reason="What is stored of this document is not what was imported. Import it again, or reindex.",
@@ -174,11 +181,10 @@ def _damage(member: SnapshotDocument) -> FailedDocument:
     )
 
 
-def _opens(work: Work, snapshot_id: SnapshotId, vectors: Vectors) -> bool:
+def _opens(facts: SnapshotManifest, vectors: Vectors) -> bool:
     """Whether its collection is there and whole: else the same documents have to be published anew."""
-    facts = get_manifest(work.db, snapshot_id)
     try:
-        collection = vectors.open(snapshot_id, files=facts.collection_files)
+        collection = vectors.open(facts.snapshot_id, files=facts.collection_files)
     except CollectionUnavailable:
         return False
     try:
@@ -187,8 +193,14 @@ def _opens(work: Work, snapshot_id: SnapshotId, vectors: Vectors) -> bool:
         collection.close()
 
 
-def _space_of(work: Work, snapshot_id: SnapshotId) -> Space:
-    facts = get_manifest(work.db, snapshot_id)
+def _is_stated(work: Work, facts: SnapshotManifest, there: Snapshot) -> bool:
+    """Whether its rows still say what its collection was made with."""
+    row = (there.documents, there.blocks, there.embedding_version, there.dimensions, there.keyword_version)
+    stated = (len(facts.documents), facts.blocks, facts.embedding_version, facts.dimensions, facts.keyword_version)
+    return row == stated and facts.membership_sha256 in ("", membership_sha256(work.db, facts.snapshot_id))
+
+
+def _space_of(facts: SnapshotManifest) -> Space:
     return Space(
         embedding_version=facts.embedding_version,
         dimensions=facts.dimensions,
