@@ -37,6 +37,7 @@ IMPORT = """Import files and folders, and wait until they can be asked about.
 --mode remove   takes the named files and folders out of the library; they need not exist any more, and stay on the disk
 --mode reindex  makes every document anew from its stored original, e.g. with another embedding model; takes no paths
 
+With --upload, sync compares with all that was uploaded under the same --label.
 Each publishes a new snapshot, built on the active one; older snapshots still open, with all that was in them.
 Exit code 3 when documents failed that the snapshot before could read or did not know.
 """

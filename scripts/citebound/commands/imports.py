@@ -307,7 +307,7 @@ def act(arguments: argparse.Namespace) -> int:
 def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any], mode: ImportMode) -> Accepted:
     """The bytes of every file that isn't hidden, named relative to the folder given. Raises: CommandFailed (USAGE)."""
     files: list[tuple[str, Path]] = []
-    for path in paths:
+    for path in map(existing, map(str, paths)):  # also to be taken out: an upload is known by its name
         if path.is_dir():
             found = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
             files += [(file.relative_to(path.parent).as_posix(), file) for file in found]

@@ -326,3 +326,8 @@ def test_a_block_that_is_gone_is_shown_as_far_as_an_answer_quoted_it(api: Served
     assert code == 0
     assert "每年更换。" in out
     assert "run_01" in out
+
+
+def test_uploads_to_be_taken_out_are_named_by_files_that_exist(api: Served, run: Run) -> None:
+    code, out, _ = run("import", "--mode", "remove", "--upload", "/没有/旧.md", "--json")
+    assert (code, json.loads(out)["error"]["code"], api.bodies) == (2, "usage", [])

@@ -6,42 +6,23 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from scripts.citebound.__main__ import main
 from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, show_step
-from scripts.citebound.commands.imports import exit_code
+from scripts.citebound.commands.imports import exit_code, standing
 from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line, tree_lines
 from scripts.citebound.console import size
 from scripts.citebound.doctor.configured import MASK, read_settings, shown
 from scripts.citebound.failure import CommandFailed
-from shared.ids import ImportId, RunId, SnapshotId
+from shared.ids import RunId, SnapshotId
 from shared.telemetry import names
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
-from shared.types.imports import Import, Progress
-from shared.types.runs import Answer, Status, Usage
-from shared.types.snapshots import FailedDocument
+from shared.types.imports import Import
 from shared.types.traces import SpanEvent, SpanNode
+from tests.unit.cli.shapes import BROKEN, an_answer, an_import
 
 RUN = RunId("run_01")
-
-
-def an_answer(status: Status = "complete") -> Answer:
-    return Answer(
-        run_id=RUN,
-        status=status,
-        text="退货率是 2.4 %。[1]",
-        citations=(),
-        limitations=(),
-        termination_reason="finished",
-        extractive=True,
-        usage=Usage(),
-        snapshot_id=SnapshotId("snap_01"),
-        snapshot=None,
-        manifest=None,
-        question="退货率是多少？",
-        started_at_ms=0,
-        duration_ms=1200,
-    )
 
 
 def wire(*events: RunEvent) -> list[str]:
@@ -57,7 +38,9 @@ def test_a_streams_answer_is_the_one_of_its_last_event() -> None:
 
 
 def test_a_failed_run_still_gives_the_answer_it_has() -> None:
-    failed = RunFailed(run_id=RUN, code="provider_timeout", message="…", retryable=True, answer=an_answer("failed"))
+    failed = RunFailed(
+        run_id=RUN, code="provider_timeout", message="…", retryable=True, answer=an_answer(status="failed")
+    )
     assert follow(wire(failed), show_step=ignore).status == "failed"
 
 
@@ -84,41 +67,6 @@ def test_exit_codes_of_answers() -> None:
     assert EXIT_CODES == {"complete": 0, "partial": 3, "refused": 4, "clarification": 4, "failed": 1}
 
 
-def an_import(state: Any, failed: tuple[FailedDocument, ...] = ()) -> Import:
-    progress = Progress(
-        total=2,
-        by_state={"indexed": 2 - len(failed), "failed": len(failed)},
-        blocks=3,
-        blocks_embedded=3,
-        tokens=100,
-        provider_tokens=0,
-        elapsed_ms=10,
-        blocks_per_s=1.0,
-        remaining_s=None,
-    )
-    return Import(
-        import_id=ImportId("imp_01"),
-        state=state,
-        mode="add",
-        stage=None,
-        base_snapshot_id=None,
-        snapshot_id=None,
-        pause_reason=None,
-        failure_code=None,
-        failure_reason=None,
-        created_at_ms=0,
-        updated_at_ms=0,
-        finished_at_ms=None,
-        progress=progress,
-        failed_documents=failed,
-    )
-
-
-BROKEN = FailedDocument(
-    source_label="论文", key="坏.pdf", stage="parse", code="corrupt", reason="…", attempts=1, retryable=False
-)
-
-
 @pytest.mark.parametrize(
     ("finished", "code"),
     [
@@ -131,6 +79,19 @@ BROKEN = FailedDocument(
 )
 def test_exit_codes_of_imports(finished: Import, code: int) -> None:
     assert exit_code(finished) == code
+
+
+def test_progress_counts_documents_while_they_are_read_and_blocks_from_then_on() -> None:
+    reading = an_import("running", stage="parse")
+    assert standing(reading) == (2, 2, "2/2 documents")
+    progress = structs.replace(
+        reading.progress, blocks=4000, blocks_embedded=1000, blocks_per_s=25.0, remaining_s=120.5
+    )
+    assert standing(structs.replace(reading, stage="embed", progress=progress)) == (
+        1000,
+        4000,
+        "1000/4000 blocks · 25.0/s · 2:00 left",
+    )
 
 
 @pytest.mark.parametrize(
