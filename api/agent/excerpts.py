@@ -2,7 +2,9 @@
 
 A sentence is worth the question's words that it shows, weighted by how rarely they occur in the passages; words of the
 question that the passage's title or section already says count in part; a question for a time, number or person prefers
-sentences that have one. The first passages of a ranking are trusted more than later ones.
+sentences that have one. The first passages of a ranking are trusted more than later ones. A sentence about another year,
+quarter, chapter or amount than the one asked for is none. List items and table rows are quoted whole, a reason with what
+it explains.
 """
 
 import math
@@ -10,8 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from api.agent.pins import pins, unshown
 from api.agent.words import content_terms
 from shared.text.sentences import sentences
 
@@ -29,20 +32,25 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 class Excerpt(Struct, frozen=True, kw_only=True):
-    """`text`: a whole sentence, verbatim. `score`: 0..about 1.3, comparable within one question."""
+    """`text`: verbatim; a whole sentence, list item or table row, perhaps with the sentence that gives its reason. `score`: 0..about 1.3, comparable within one question."""
 
     block_id: str
     text: str
     score: float
     place: tuple[int, int]  # (passage, sentence) in reading order
+    span: tuple[int, int]  # of `text` in the passage's
 
 
 class Picked(Struct, frozen=True, kw_only=True):
-    """`best`: the passage that shows most of the question; `coverage`: what share (0..1) of its weight, title included."""
+    """`best`: the passage that shows most of the question; `coverage`: what share (0..1) of its weight, title included.
+
+    `unshown`: the years, quarters, amounts, ... of the question, as written there, that no sentence is about.
+    """
 
     excerpts: tuple[Excerpt, ...]
     best: Passage | None
     coverage: float
+    unshown: tuple[str, ...] = ()
 
 
 MOST = 4  # sentences
@@ -56,7 +64,7 @@ REPEATED_SHARE = 0.3  # of the score of a sentence that only repeats the questio
 _ASKING = re.compile(
     r"什么时候|何时|哪一?[年月日天位个种些类项部家所座本次条]?|哪里|哪儿|何处|何地|什么|甚麼|什麼|哪|谁|誰|何人|多少|几[个年月日次种位名岁]?|幾[個年月日次種位名歲]?"
     r"|怎么样?|怎麼樣?|怎样|如何|为什么|為什麼|为何|為何|是否|有没有|请问|請問|吗|嗎|呢"
-    r"|\b(?:what|which|who|whom|whose|when|where|why|how|many|much|long|please|tell me|is there|are there|name of)\b",
+    r"|是什么意思|\b(?:mean|means|stand for)\b(?=\W*$)|\b(?:what|which|who|whom|whose|when|where|why|how|many|much|long|please|tell me|is there|are there|name of)\b",
     re.IGNORECASE,
 )
 _WANTS_TIME = re.compile(
@@ -72,6 +80,22 @@ _TIME = re.compile(
 _NUMBER = re.compile(
     r"\d|[一二三四五六七八九十百千万亿两]+[个年月日次种位名岁人元米条]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
     re.IGNORECASE,
+)
+_WANTS_REASON = re.compile(
+    r"为什么|為什麼|为何|為何|原因|缘由|\bwhy\b|\bhow come\b|\breasons?\b|\bcauses?\b", re.IGNORECASE
+)
+_REASON = re.compile(
+    r"\s*(?:[这其此该]{0,2}(?:主要|根本|直接)?(?:的)?(?:原因|缘由|理由)|这?(?:主要)?是?(?:因为|由于)"
+    r"|(?:this|that|it)?\s?(?:is|was|were|are)?\s?(?:because|due to|caused by|owing to)\b|the (?:main )?(?:reason|cause)s?\b)",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+•·]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S")
+_ITEM_END = re.compile(
+    r"\n(?:[ \t]*\n|[ \t]*#|[ \t]*\||(?=[ \t]*(?:[-*+•·]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S))"
+)
+_ITEM_CHARS = 600  # a longer list item is quoted by its sentences
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_.\-]*\d)(?=[A-Za-z0-9_.\-]*[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*"
 )
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _SHORTEST = 6  # code points; less is a heading or a crumb
@@ -90,15 +114,84 @@ def pick(question: str, passages: Sequence[Passage]) -> Picked:
         return Picked(excerpts=(), best=None, coverage=0.0)
     weights = _weights(asked, [one.terms for one in candidates])
     best = max(passages, key=lambda passage: (_coverage(passage, weights), -passage.rank))
-    scored = [_scored(question, one, weights) for one in candidates if one.passage.whole]
-    top = max((one.score for one in scored), default=0.0)
-    close = sorted((one for one in scored if one.score >= top * CLOSE_TO_BEST), key=lambda one: (-one.score, one.place))
-    chosen = sorted(close[:MOST], key=lambda one: one.place)
-    return Picked(excerpts=tuple(chosen), best=best, coverage=_coverage(best, weights))
+    asked_pins = pins(question)
+    whole = [one for one in candidates if one.passage.whole]
+    missing = [unshown(asked_pins, one.text, f"{_headed(one.passage)}\n{one.passage.text}") for one in whole]
+    fitting = [one for one, lacks in zip(whole, missing, strict=True) if not lacks]
+    scored = [(_scored(question, one, weights), one) for one in _naming(question, fitting)]
+    top = max((one.score for one, _ in scored), default=0.0)
+    close = sorted(
+        (one for one in scored if one[0].score >= top * CLOSE_TO_BEST), key=lambda one: (-one[0].score, one[0].place)
+    )
+    widened = [
+        _widened(excerpt, one, reason=_WANTS_REASON.search(question) is not None) for excerpt, one in close[:MOST]
+    ]
+    return Picked(
+        excerpts=_apart(sorted(widened, key=lambda one: (one.place[0], one.span))),
+        best=best,
+        coverage=_coverage(best, weights),
+        unshown=tuple(pin.written for pin in asked_pins if not any(pin not in lacks for lacks in missing)),
+    )
+
+
+def _headed(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.section_path}"
+
+
+def _naming(question: str, candidates: list["_Candidate"]) -> list["_Candidate"]:
+    """Those that name what the question names by an identifier; all if none does, e.g. since the title does."""
+    names = [match[0].casefold() for match in _IDENTIFIER.finditer(question)]
+    naming = [one for one in candidates if any(name in one.text.casefold() for name in names)]
+    return naming or candidates
+
+
+def _widened(excerpt: Excerpt, one: "_Candidate", *, reason: bool) -> Excerpt:
+    """The whole list item or table row round a sentence; for who asks why, the reason behind it as well."""
+    text = one.passage.text
+    start, end = excerpt.span
+    line_start = text.rfind("\n", 0, start) + 1
+    if text.startswith("|", line_start):
+        line_end = text.find("\n", end - 1)
+        start, end = line_start, max(end, line_end if line_end >= 0 else len(text))
+    elif item := _item(text, start):
+        start, end = min(start, item[0]), max(end, item[1])
+    if reason and _REASON.match(text, end):
+        following = next(
+            (span for span in sentences(text) if span[0] <= end < span[1] and text[end : span[1]].strip()), None
+        )
+        end = following[1] if following else end
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    end = start + len(text[start:end].rstrip())
+    return structs.replace(excerpt, text=text[start:end], span=(start, end))
+
+
+def _item(text: str, at: int) -> tuple[int, int] | None:
+    """The list item that a place is in, None if it is in none or in a very long one."""
+    line = text.rfind("\n", 0, at) + 1
+    while not _ITEM.match(text, line):
+        before = text.rfind("\n", 0, max(line - 1, 0)) + 1
+        if line == 0 or at - before > _ITEM_CHARS or not text[before:line].strip():
+            return None
+        line = before
+    stop = _ITEM_END.search(text, at)
+    end = stop.start() if stop else len(text)
+    return (line, end) if end - line <= _ITEM_CHARS else None
+
+
+def _apart(widened: list[Excerpt]) -> tuple[Excerpt, ...]:
+    """Of those that overlap, the longest."""
+    kept: list[Excerpt] = []
+    for one in widened:
+        if kept and kept[-1].place[0] == one.place[0] and one.span[0] < kept[-1].span[1]:
+            kept[-1] = max(kept[-1], one, key=lambda excerpt: len(excerpt.text))
+        else:
+            kept.append(one)
+    return tuple(kept)
 
 
 class _Candidate(Struct, frozen=True, kw_only=True):
     place: tuple[int, int]
+    span: tuple[int, int]
     passage: Passage
     text: str
     terms: frozenset[str]
@@ -116,7 +209,13 @@ def _candidates(number: int, passage: Passage) -> list[_Candidate]:
         if _readable(text):
             found.append(
                 _Candidate(
-                    place=(number, index), passage=passage, text=text, terms=terms, context=context, before=before
+                    place=(number, index),
+                    span=(start, end),
+                    passage=passage,
+                    text=text,
+                    terms=terms,
+                    context=context,
+                    before=before,
                 )
             )
         before = terms
@@ -140,7 +239,7 @@ def _scored(question: str, one: _Candidate, weights: dict[str, float]) -> Excerp
     if _is_of_wanted_kind(question, one.text):
         score += KIND_BONUS
     score *= 1 - RANK_PRIOR * (one.passage.rank - 1)
-    return Excerpt(block_id=one.passage.block_id, text=one.text, score=score, place=one.place)
+    return Excerpt(block_id=one.passage.block_id, text=one.text, score=score, place=one.place, span=one.span)
 
 
 def _share(term: str, one: _Candidate) -> float:

@@ -130,10 +130,14 @@ def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: W
     if counted and shown and shown[0].tool == "scan_term" and shown[0].observation.harness_status == "ok":
         return _count(counted, _payload(shown[0].observation), wording, scoped=scoped)
     picked = pick(question, _passages(shown))
-    if not final and picked.coverage < WEAK and (more := _look_further(question, shown, picked)):
+    if (
+        not final
+        and (picked.coverage < WEAK or not picked.excerpts)
+        and (more := _look_further(question, shown, picked))
+    ):
         return more
     if picked.coverage < _enough(question) or not picked.excerpts:
-        return _end("Refuse", "reason", _refusal(question, shown, wording, scoped=scoped))
+        return _end("Refuse", "reason", _refusal(question, shown, wording, unshown=picked.unshown, scoped=scoped))
     preface = wording.render("extractive", part="preface")
     quotes = [
         wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
@@ -164,12 +168,12 @@ def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str 
     return _act("list_blocks", doc_id=best.doc_id, section_paths=[best.section_path])
 
 
-def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, scoped: bool) -> str:
+def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, unshown: Sequence[str], scoped: bool) -> str:
     """Nothing found that answers, or nothing let in. What shares some words with the question is pointed at, never passed
     off as an answer; so are blocks in another language, which words can't judge, if search brought no others."""
     if any(one.observation.harness_status != "ok" for one in shown):
         return wording.render("extractive", part="unread", scoped=scoped)
-    said = wording.render("extractive", part="nothing", scoped=scoped)
+    said = wording.render("extractive", part="nothing", unshown=unshown, scoped=scoped)
     lang, found = detect_lang(question), sorted(_passages(shown), key=lambda one: one.rank)
     if lang != "und" and found and all(detect_lang(one.text) not in (lang, "und") for one in found):
         part, pointed = "foreign", found

@@ -89,7 +89,8 @@ def test_every_text_of_the_harness_reads_as_reviewed(wording: BundleWording) -> 
         *(wording.render("extractive", part="count", term="年假", total=n, blocks=n, shown=1) for n in (1, 7)),
         wording.render("extractive", part="place", title="制度", section_path="/", block_id="abcdefgh.v1#0"),
         wording.render("extractive", part="place", title="制度", section_path="年假", block_id="abcdefgh.v1#0"),
-        *(wording.render("extractive", part=part, term="年假", scoped=scoped) for part in ("absent", "nothing") for scoped in (True, False)),
+        wording.render("extractive", part="nothing", unshown=["2022", "Q4"], scoped=False),
+        *(wording.render("extractive", part=part, term="年假", unshown=(), scoped=scoped) for part in ("absent", "nothing") for scoped in (True, False)),
     ]  # fmt: skip
     assert all(rendered)
     same_as_golden(f"harness.{wording.lang}", "\n---\n".join(rendered))

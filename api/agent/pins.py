@@ -1,0 +1,122 @@
+"""What in a question fixes the time, place or amount asked about, so that a sentence about another one is no answer. Pure.
+
+Years, quarters, halves, months, days, ordinals (第三章, the 4th edition, chapter 4), numbers with units.
+"""
+
+import re
+from calendar import month_name
+
+from msgspec import Struct
+
+from api.agent.facts import facts, plain_text
+from api.agent.numerals import in_digits
+
+
+class Pin(Struct, frozen=True):
+    """`kind` and `value`: what a text must show. `written`: as in the text it was read from; no part of what is compared."""
+
+    kind: str
+    value: str
+    written: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.kind, self.value)
+
+
+_RIVALS = ("year", "quarter", "half", "month", "day", "ordinal")  # a sentence that shows another one is about that one
+_YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,]\d|\d|\.\d)")
+_QUARTER = re.compile(
+    r"第\s?([一二三四1-4])\s?季度?|(?<![\d前])([一二三四1-4])\s?季度|\bQ([1-4])\b"
+    r"|\b(first|second|third|fourth|1st|2nd|3rd|4th) quarter\b",
+    re.IGNORECASE,
+)
+_HALF = re.compile(r"([上下])半年|\b(first|second) half\b|\bH([12])\b", re.IGNORECASE)
+_MONTH = re.compile(
+    r"\b(January|February|March|April|June|July|August|September|October|November|December)\b"
+    r"|\b(?:in|of|since|by|until|during|last|this|from|to|and) (May)\b"
+)
+_MONTHS = {name: str(number) for number, name in enumerate(month_name) if name}
+_ORDINAL_ZH = re.compile(r"第\s?([〇零一二两三四五六七八九十百千\d]{1,7})\s?([^\W\d_])")
+_ORDINALS = {
+    "second": "2", "third": "3", "fourth": "4", "fifth": "5", "sixth": "6", "seventh": "7", "eighth": "8",
+    "ninth": "9", "tenth": "10", "eleventh": "11", "twelfth": "12",
+}  # fmt: skip
+_ORDINAL_EN = re.compile(
+    rf"(?<!per )(?<!a )(?<!each )(?<!every )(?<!\d )\b(\d{{1,4}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\b", re.IGNORECASE
+)
+_PARTS = "章节条届款期版卷部编课篇"  # 第一章 is one of them, 第一次 may be no more than a manner of speaking
+_NUMBERED = re.compile(
+    r"\b(chapter|section|article|clause|part|volume|appendix|step|phase|level|table|figure|version|edition)s? (\d+(?:\.\d+)*)",
+    re.IGNORECASE,
+)
+
+
+def pins(text: str) -> tuple[Pin, ...]:
+    """Everything that fixes something, each once."""
+    plain = plain_text(text)
+    digits = in_digits(plain).text
+    found: list[Pin] = [
+        Pin("year", match[0], match[0]) for match in _YEAR.finditer(digits) if not _measured(digits, match)
+    ]
+    for match in _QUARTER.finditer(plain):
+        number = next(filter(None, match.groups())).lower()
+        found.append(Pin("quarter", _number(number), match[0]))
+    for match in _HALF.finditer(plain):
+        half = {"上": "1", "下": "2", "first": "1", "second": "2"}
+        found.append(Pin("half", half.get((match[1] or match[2] or "").lower(), match[3] or ""), match[0]))
+    for match in _MONTH.finditer(plain):
+        found.append(Pin("month", _MONTHS[match[1] or match[2]], match[1] or match[2]))
+    found += _ordinals(_HALF.sub(" ", _QUARTER.sub(" ", plain)))
+    said = facts(text)
+    for date in said.dates:
+        if date.month is not None:
+            found.append(Pin("month", str(date.month), date.written))
+        if date.day is not None:
+            found.append(Pin("day", f"{date.month}-{date.day}", date.written))
+    for one in said.quantities:
+        if one.unit is not None and not one.is_article and not (one.unit == "year" and _YEAR.fullmatch(one.value)):
+            found.append(Pin("amount", f"{one.value} {one.unit}", one.written))
+    return tuple({pin.key: pin for pin in reversed(found)}.values())[::-1]
+
+
+def unshown(asked: tuple[Pin, ...], sentence: str, around: str) -> tuple[Pin, ...]:
+    """Those `asked` for that neither the sentence shows nor, unless the sentence is about another one, what is `around` it."""
+    if not asked:
+        return ()
+    here, near = pins(sentence), {pin.key for pin in pins(around)}
+    shown = {pin.key for pin in here}
+    others = {_rivalry(pin) for pin in here}
+    return tuple(pin for pin in asked if pin.key not in shown and (_rivalry(pin) in others or pin.key not in near))
+
+
+def _rivalry(pin: Pin) -> str:
+    """What two pins share that can't both be meant; amounts share nothing."""
+    if pin.kind not in _RIVALS:
+        return f"{pin.kind} {pin.value}"
+    return f"{pin.kind} {pin.value.partition(' ')[2]}" if pin.kind == "ordinal" else pin.kind
+
+
+def _measured(text: str, match: re.Match[str]) -> bool:
+    """Whether a number that may be a year counts something: 2000 kg, 1500元."""
+    return any(one.unit not in (None, "year") for one in facts(text[match.start() : match.end() + 12]).quantities[:1])
+
+
+def _ordinals(plain: str) -> list[Pin]:
+    found: list[Pin] = []
+    for match in _ORDINAL_ZH.finditer(plain):
+        number = _number(match[1])
+        if number != "1" or match[2] in _PARTS:
+            found.append(Pin("ordinal", f"{number} {match[2]}", match[0]))
+    found += [Pin("place", _number(match[1].lower()), match[0]) for match in _ORDINAL_EN.finditer(plain)]
+    found += [Pin("ordinal", f"{match[2]} {match[1].lower()}", match[0]) for match in _NUMBERED.finditer(plain)]
+    return found
+
+
+def _number(written: str) -> str:
+    """四, 4, 4th and fourth are one."""
+    if written in _ORDINALS or written == "first":
+        return _ORDINALS.get(written, "1")
+    if written.isascii():
+        return written.rstrip("stndrh").lstrip("0") or "0"
+    return in_digits(f"{written}章").text.removesuffix("章")
