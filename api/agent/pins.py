@@ -25,7 +25,7 @@ class Pin(Struct, frozen=True):
 
 
 _RIVALS = ("year", "quarter", "half", "month", "day", "ordinal")  # a sentence that shows another one is about that one
-_YEAR = re.compile(r"(?<![\d.,])(?:1\d|20)\d\d(?![\d,]\d|\d|\.\d)")
+_YEAR = re.compile(r"(?<!\d)(?<!\d[.,])(?:1\d|20)\d\d(?![\d,]\d|\d|\.\d)")
 _QUARTER = re.compile(
     r"第\s?([一二三四1-4])\s?季度?|(?<![\d前])([一二三四1-4])\s?季度|\bQ([1-4])\b"
     r"|\b(first|second|third|fourth|1st|2nd|3rd|4th) quarter\b",
@@ -45,6 +45,7 @@ _ORDINALS = {
 _ORDINAL_EN = re.compile(
     rf"(?<!per )(?<!a )(?<!each )(?<!every )(?<!\d )\b(\d{{1,4}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\b", re.IGNORECASE
 )
+_SIMPLIFIED = str.maketrans("屆條節編課號項", "届条节编课号项")
 _PARTS = "章节条届款期版卷部编课篇"  # 第一章 is one of them, 第一次 may be no more than a manner of speaking
 _NUMBERED = re.compile(
     r"\b(chapter|section|article|clause|part|volume|appendix|step|phase|level|table|figure|version|edition)s? (\d+(?:\.\d+)*)",
@@ -54,7 +55,7 @@ _NUMBERED = re.compile(
 
 def pins(text: str) -> tuple[Pin, ...]:
     """Everything that fixes something, each once."""
-    plain = plain_text(text)
+    plain = plain_text(text).translate(_SIMPLIFIED)
     digits = in_digits(plain).text
     found: list[Pin] = [
         Pin("year", match[0], match[0]) for match in _YEAR.finditer(digits) if not _measured(digits, match)

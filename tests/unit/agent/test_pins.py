@@ -17,6 +17,7 @@ from api.agent.pins import pins, unshown
         ("三月五日", [("month", "3"), ("day", "3-5")]),
         ("in March", [("month", "3")]),
         ("第十二届大会", [("ordinal", "12 届")]),
+        ("於是，1989年的第九屆", [("year", "1989"), ("ordinal", "9 届")]),
         ("第3章讲什么？", [("ordinal", "3 章")]),
         ("chapter 4", [("ordinal", "4 chapter")]),
         ("the 4th edition", [("place", "4")]),
