@@ -59,6 +59,10 @@ class Api:
         with self._reaching():
             return _decoded(self._client.post(path, json=body, timeout=timeout_s), type)
 
+    def delete(self, path: str, type: type[T]) -> T:
+        with self._reaching():
+            return _decoded(self._client.delete(path), type)
+
     def upload(self, path: str, files: list[tuple[str, Path]], fields: Mapping[str, str], type: type[T]) -> T:
         """Multipart; files: (name inside the import, file on this machine). Streams: nothing is read whole into memory."""
         opened = [("files", (name, file.open("rb"), "application/octet-stream")) for name, file in files]

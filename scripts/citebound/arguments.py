@@ -10,6 +10,7 @@ from scripts.citebound.commands.imports import act, import_paths, imports
 from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.search import scan, search
 from scripts.citebound.commands.smoke import smoke
+from scripts.citebound.commands.snapshot_verbs import delete, diff, pin, show, verify
 from scripts.citebound.commands.snapshots import activate, snapshots
 from scripts.citebound.commands.trace import runs, trace
 from scripts.citebound.commands.up import up
@@ -77,7 +78,13 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--mode", choices=get_args(ImportMode), default="add", help="see above (default: add)")
     one.add_argument("--label", help="name of the source, shown beside citations (default: the folder's name)")
     one.add_argument("--trust", choices=get_args(Trust), help="how far the source is trusted (default: user_upload)")
-    one.add_argument("--tag", action="append", metavar="TAG", help="tag of the source; may be repeated")
+    for name, what in (
+        ("alias", "another name of the source, by which it can be asked for"),
+        ("access", "label that a reader must hold to see it; without any, every reader may"),
+        ("tag", "tag of the source"),
+    ):
+        one.add_argument(f"--{name}", action="append", metavar=name.upper(), help=f'{what}; may be repeated, "" = none')
+    one.add_argument("--lang", metavar="LANG", help="language of its documents, e.g. zh (default: guessed for each)")
     one.add_argument("--upload", action="store_true", help="send the files' bytes instead of their paths")
     one.add_argument("--no-wait", action="store_true", help="print the import's id and return at once")
 
@@ -103,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
         lookup.add_argument("text", metavar=what.upper())
         _narrowing(lookup)
 
-    add("snapshots", snapshots, "list the snapshots, newest first; * marks the active one")
+    _snapshot_verbs(add("snapshots", snapshots, "list the snapshots, newest first; or one of the verbs below"))
     add("activate", activate, "make a snapshot the one that questions see").add_argument(
         "snapshot_id", metavar="SNAPSHOT"
     )
@@ -131,6 +138,31 @@ def parser() -> argparse.ArgumentParser:
     try_out.add_argument("--question", required=True, help="what to ask about them")
     try_out.add_argument("--json", action="store_true", help="print one JSON value for programs")
     return root
+
+
+def _snapshot_verbs(listing: argparse.ArgumentParser) -> None:
+    """`snapshots VERB SNAPSHOT`. What --url and --json say before the verb holds after it."""
+    remote = Parser(add_help=False)
+    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
+    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    verbs = listing.add_subparsers(title="verbs", metavar="VERB")
+    for name, run, help in (
+        ("show", show, "everything that is known of one"),
+        ("diff", diff, "documents added, removed, changed and relabelled from one to another"),
+        ("pin", pin, "keep one, however many are published after it"),
+        ("unpin", pin, "let one go again when it is old enough"),
+        (
+            "verify",
+            verify,
+            "read everything that one is made of, and tell each check; exit code 1 when it is not sound",
+        ),
+        ("delete", delete, "remove one and what only it needs; refused while anything holds it"),
+    ):
+        verb = verbs.add_parser(name, help=help, description=help, parents=[remote])
+        verb.set_defaults(run=run, verb=name)
+        verb.add_argument("snapshot_id", metavar="SNAPSHOT")
+        if name == "diff":
+            verb.add_argument("other", metavar="OTHER", nargs="?", help="(default: the active one)")
 
 
 def _narrowing(command: argparse.ArgumentParser) -> None:

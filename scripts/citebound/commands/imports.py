@@ -111,8 +111,11 @@ def existing(text: str) -> Path:
 
 
 def source_fields(arguments: argparse.Namespace) -> dict[str, Any]:
-    given = {"label": arguments.label, "trust": arguments.trust, "tags": arguments.tag}
-    return {name: value for name, value in given.items() if value}
+    """What was said of the source; "" says that there are none. What was left out stays as it is: labels survive an import without flags."""
+    given = {"label": arguments.label, "trust": arguments.trust, "lang_hint": arguments.lang}
+    lists = {"aliases": arguments.alias, "access": arguments.access, "tags": arguments.tag}
+    said = {name: [one for one in values if one] for name, values in lists.items() if values is not None}
+    return {name: value for name, value in given.items() if value} | said
 
 
 def send_paths(api: Api, paths: Sequence[Path], source: dict[str, Any], mode: ImportMode = "add") -> Accepted:

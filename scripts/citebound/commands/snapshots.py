@@ -20,7 +20,9 @@ def snapshots(arguments: argparse.Namespace) -> int:
         note(words("no snapshots yet", "还没有快照"))
         return OK
     table(
-        words("  SNAPSHOT,STATE,MADE,DOCUMENTS,BLOCKS,NOT READ", "  快照,状态,时间,文档,文本块,未读取").split(","),
+        words("  SNAPSHOT,STATE,MADE,DOCUMENTS,BLOCKS,NOT READ,KEPT", "  快照,状态,时间,文档,文本块,未读取,保留").split(
+            ","
+        ),
         [
             (
                 f"{'*' if one.snapshot_id == found.active else ' '} {one.snapshot_id}",
@@ -29,6 +31,7 @@ def snapshots(arguments: argparse.Namespace) -> int:
                 str(one.documents),
                 str(one.blocks),
                 str(len(one.failed_documents) or ""),
+                words("pinned", "已固定") if one.pinned else words("frozen", "评测保留") if one.frozen else "",
             )
             for one in found.snapshots
         ],

@@ -61,6 +61,7 @@ def serving() -> Generator[Served]:
 
         do_GET = _answer
         do_POST = _answer
+        do_DELETE = _answer
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Served(f"http://127.0.0.1:{server.server_port}")
