@@ -62,7 +62,11 @@ def test_every_reply_is_one_well_formed_action_and_every_quote_keeps_its_marker(
             continue
         assert isinstance(decision, Finish)
         if decision.ending == "answer":
-            resolved = resolve(decision.text, {one.block_id for one in found})
+            resolved = resolve(decision.text, {one.block_id for one in found}, shown=texts)
+            quoted = pick(question, found).excerpts
+            assert all(one.text in resolved.text for one in quoted)
+            own = {f"[{number}]" for number in resolved.numbers}
+            assert not any(mark in one.text for mark in own for one in quoted)
             assert resolved.removed == ()
             assert resolved.block_ids
         return
