@@ -24,12 +24,13 @@ def examine(
     snapshot_id: SnapshotId,
     *,
     vectors: Vectors,
-    originals: Blobs,
+    originals: Blobs | None,
     running: tuple[str, int] | None,
 ) -> tuple[Verification, list[Version]]:
     """Blocking; reads all of it. The second value: document versions whose rows were changed.
 
-    running: embedding version and dimensions of this process; None = not looked at.
+    originals: None = not looked at: they are large, and nothing is answered from them. running: embedding version and dimensions of
+    this process; None = not looked at.
     Raises: NotFound, StorageError, UpstreamError (a vector server: nothing is known then).
     """
     snapshot = published_snapshot(catalog, snapshot_id)
@@ -49,7 +50,8 @@ def examine(
         changed = changed_documents(catalog, manifest)
         checks.append(_contents(manifest, changed))
         checks += _collection(catalog, snapshot, manifest, vectors)
-        checks.append(_originals(catalog, manifest, originals))
+        if originals is not None:
+            checks.append(_originals(catalog, manifest, originals))
         if running is not None:
             checks.append(_search(snapshot, *running))
     if not catalog.is_published(snapshot_id):  # removed meanwhile: what was found means nothing

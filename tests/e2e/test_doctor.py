@@ -1,5 +1,6 @@
 """The doctor: works when nothing runs, names what is broken, gives nothing away."""
 
+import shutil
 import socket
 import sqlite3
 from collections.abc import Iterable
@@ -11,11 +12,13 @@ import pytest
 from scripts.citebound.commands.doctor import examine
 from scripts.citebound.doctor.check import Check
 from shared.embeddings.fake import FakeEmbedder
+from shared.embeddings.open import open_embedder
+from shared.ids import SnapshotId
 from shared.layout import Layout
-from shared.settings import QdrantSettings
+from shared.settings import EmbeddingSettings, QdrantSettings
 from shared.vectors.open import open_vectors
 from tests.doubles.provider import Fault, provider_double
-from tests.factories import a_document, publish
+from tests.factories import NOW_MS, a_document, publish
 
 pytestmark = pytest.mark.slow
 
@@ -114,6 +117,71 @@ def test_a_snapshot_that_these_settings_can_t_search_is_broken(settings: dict[st
 
     assert found["snapshot"].state == "ok"
     assert found["collection"].state == "broken"
+
+
+CHANGE: dict[str, str] = {
+    "its rows": "update blocks set text = '改过的。' where doc_id || version in"
+    " (select doc_id || version from snapshot_documents where snapshot_id = ?)",
+    "its manifest": "update snapshots set manifest = '{}' where snapshot_id = ?",
+    "its labels": "update snapshot_documents set trust = 'web' where snapshot_id = ?",
+}
+
+
+def several(settings: dict[str, str], number: int) -> tuple[Layout, list[SnapshotId]]:
+    """Snapshots that share no document, oldest first, with the vectors of the model that the settings name."""
+    layout = Layout(root=Path(settings["CITEBOUND_DATA_DIR"]))
+    vectors = open_vectors(QdrantSettings(), layout.collections)
+    bundled = open_embedder(EmbeddingSettings(), threads=1)
+    embedder = FakeEmbedder(bundled.dimensions, version=bundled.version)
+    bundled.close()
+    made = [
+        publish(layout, [a_document(f"{n}.md", f"第{n}份。")], vectors=vectors, embedder=embedder, now_ms=NOW_MS + n)
+        for n in range(number)
+    ]
+    return layout, [one.snapshot_id for one in made]
+
+
+def harm(layout: Layout, snapshot_id: SnapshotId, what: str) -> None:
+    if what == "its collection":
+        shutil.rmtree(layout.collections / snapshot_id)
+        return
+    with closing(sqlite3.connect(layout.catalog)) as connection, connection:
+        assert connection.execute(CHANGE[what], [snapshot_id]).rowcount > 0
+
+
+def test_a_sound_library_is_told_so(settings: dict[str, str]) -> None:
+    several(settings, 2)
+    assert states(examine(settings, online=False))["collection"] == "ok"
+
+
+@pytest.mark.parametrize("what", ["its collection", *CHANGE])
+def test_of_several_damaged_snapshots_the_doctor_names_the_newest_that_answers(
+    settings: dict[str, str], what: str
+) -> None:
+    layout, (oldest, sound, damaged, active) = several(settings, 4)
+    harm(layout, active, what)
+    harm(layout, damaged, "its collection")
+
+    found = {check.name: check for check in examine(settings, online=False)}["collection"]
+
+    assert found.state == "broken"
+    assert active in found.detail
+    assert f"activate {sound}" in found.remedy
+    assert damaged not in found.remedy
+    assert oldest not in found.remedy
+    assert "--mode reindex" in found.remedy
+
+
+def test_when_no_snapshot_answers_the_doctor_says_that_and_sends_nobody_to_one(settings: dict[str, str]) -> None:
+    layout, ids = several(settings, 3)
+    for snapshot_id, what in zip(ids, ("its rows", "its manifest", "its collection"), strict=True):
+        harm(layout, snapshot_id, what)
+
+    found = {check.name: check for check in examine(settings, online=False)}["collection"]
+
+    assert found.state == "broken"
+    assert "activate" not in found.remedy
+    assert "/手册" in found.remedy  # whose originals are not stored: where to import them from
 
 
 def published(settings: dict[str, str]) -> Layout:

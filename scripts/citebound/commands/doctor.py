@@ -43,6 +43,7 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     """Every check in the order a start needs them. Changes nothing in the data folder."""
     from scripts.citebound.doctor import (
         contents,
+        recovery,
     )  # engines and models: seconds of imports that no other command should pay
 
     yield machine.python()
@@ -73,10 +74,11 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     for check in _looked_at("catalog", contents.catalog(layout)):
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
         yield check
-    if address is not None:
-        yield _ready(address, settings.api.api_key)
-    elif snapshot_is_there:
-        yield contents.opens(settings, layout)
+    ready = None if address is None else _ready(address, settings.api.api_key)
+    if ready is not None:
+        yield ready
+    if snapshot_is_there and (ready is None or ready.state == "broken"):
+        yield from _looked_at("collection", recovery.collection(settings, layout))
 
 
 def _looked_at(name: str, checks: Iterator[Check]) -> Iterator[Check]:

@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from api.retrieval.library import Library
 from scripts.citebound.doctor.check import Check
-from shared.access import OWNER
 from shared.catalog.db import open_database
 from shared.catalog.imports import list_imports
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot
@@ -16,7 +14,6 @@ from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import ChatRequest, Message
 from shared.settings import Settings
-from shared.vectors.open import open_vectors
 
 
 def catalog(layout: Layout) -> Iterator[Check]:
@@ -54,36 +51,6 @@ def catalog(layout: Layout) -> Iterator[Check]:
         )
     finally:
         db.close()
-
-
-def opens(settings: Settings, layout: Layout) -> Check:
-    """Open and verify the active snapshot as the API would, and whether these settings can search it."""
-
-    async def pin() -> str:
-        library = Library(
-            layout=layout,
-            vectors=open_vectors(settings.qdrant, layout.collections),
-            embedder=open_embedder(settings.embedding, threads=1),
-        )
-        try:
-            async with await library.pin(None, OWNER) as pinned:
-                pinned.check_searchable()
-                return pinned.snapshot.snapshot_id
-        finally:
-            await library.close()
-
-    try:
-        snapshot = asyncio.run(pin())
-    except CiteboundError as error:
-        return Check(
-            name="collection",
-            state="broken",
-            detail=f"the active snapshot does not answer: {error.message} ({error.code})",
-            remedy="do what it says, activate an older one (./scripts/run snapshots), or import again",
-        )
-    return Check(
-        name="collection", state="ok", detail=f"{snapshot} opens, is what its manifest says and can be searched"
-    )
 
 
 def embedder(settings: Settings, *, online: bool) -> Check:
