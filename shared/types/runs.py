@@ -60,7 +60,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 class Citation(Struct, frozen=True, kw_only=True):
     """A marker of the answer, resolved. `quote` is stored so that it outlives the snapshot."""
 
-    marker: int  # 1.. in order of first appearance in the text
+    marker: int  # consecutive in order of first appearance in the text; from 1, or from behind what a quoted sentence itself has as [n]
     block_id: BlockId
     doc_id: DocId
     version: int
