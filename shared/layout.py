@@ -53,6 +53,11 @@ class Layout(Struct, frozen=True):
         return self.root / "logs"
 
     @property
+    def reserve(self) -> Path:
+        """Takes up room that is given back when the disk is full."""
+        return self.root / "reserve"
+
+    @property
     def lock(self) -> Path:
         return self.root / "lock"
 

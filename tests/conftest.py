@@ -11,6 +11,19 @@ import pytest
 MATERIAL = Path(__file__).resolve().parents[2] / "shared"  # seeds, bench and files, beside the checkout
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all-faults", action="store_true", help="every kind of stop at every fault point, not a choice")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("all_faults"):
+        return
+    left = [item for item in items if item.get_closest_marker("long_tail")]
+    items[:] = [item for item in items if item not in left]
+    if left:
+        config.hook.pytest_deselected(items=left)
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     for name in list(os.environ):

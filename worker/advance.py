@@ -32,6 +32,7 @@ from shared.types.snapshots import Stage
 from shared.vectors.port import Vectors
 from worker.faults import fault_point
 from worker.lease import checker, heartbeat, waiter
+from worker.reserve import Reserve
 from worker.stages.discover import discover
 from worker.stages.embed import Target, embed
 from worker.stages.index import Build, BuildCrashed, BuildJob, Built, Missing, Unsound, target_of
@@ -79,7 +80,8 @@ def advance(import_id: ImportId, parts: Parts, *, worker: str, stopping: threadi
         with beating, _span(names.IMPORT, import_id) as span:
             check = checker(db, import_id, worker, stopping)
             work = Work(import_id=import_id, worker=worker, db=db, blobs=parts.blobs, check=check, now_ms=parts.now_ms)
-            _to_an_end(_Course(work, parts, waiter(check, stopping)), work, span, claims=claims)
+            reserve = Reserve(parts.layout.reserve)
+            _to_an_end(_Course(work, parts, waiter(check, stopping)), work, span, claims=claims, reserve=reserve)
     finally:
         db.conn.close()
 
@@ -89,23 +91,29 @@ def pause_s(faults: int, retry_after_s: float | None) -> float:
     return max(retry_after_s or 0.0, min(_FIRST_PAUSE_S * 2.0 ** min(faults, 20), _LONGEST_PAUSE_S))
 
 
-def _to_an_end(course: "_Course", work: Work, span: Span, *, claims: int) -> None:
+def _to_an_end(course: "_Course", work: Work, span: Span, *, claims: int, reserve: Reserve) -> None:
     """Run, and turn each way of ending into a state."""
     try:
         if claims > MAX_CLAIMS:
             raise ImportFailed("worker_crashed", f"{MAX_CLAIMS} tries in a row broke off. The worker's log says where.")
+        reserve.lay_up()
         course.run()
     except Stopped:
         _log.info("import_id=%s stopped", work.import_id)
         if not leases.settle(work.db, work.import_id, work.worker, now_ms=work.now_ms()):
             leases.release(work.db, work.import_id, work.worker, now_ms=work.now_ms())
     except BuildCrashed as error:
+        reserve.give_up()  # it may have met a full disk under a mapped file
         _rest_or_fail(work, error)
     except ImportFailed as error:
         _log.warning("import_id=%s failed code=%s: %s", work.import_id, error.code, error.reason)
         span.set_attribute(names.ERROR_TYPE, error.code)
         leases.fail(work.db, work.import_id, work.worker, code=error.code, reason=error.reason, now_ms=work.now_ms())
-    except (StorageError, UpstreamError) as error:
+    except StorageError as error:
+        reserve.give_up()
+        span.set_attribute(names.ERROR_TYPE, error.code)
+        _rest_or_fail(work, error)
+    except UpstreamError as error:
         span.set_attribute(names.ERROR_TYPE, error.code)
         _rest_or_fail(work, error)
     except Exception:
@@ -130,7 +138,6 @@ def _rest_or_fail(work: Work, error: StorageError | UpstreamError | BuildCrashed
             reason, wait_s = error.message, pause_s(faults, error.retry_after_s) if error.retryable else None
         case StorageError():
             reason, wait_s = error.message, pause_s(faults, None)
-    _log.warning("import_id=%s paused wait_s=%s: %s", work.import_id, wait_s, reason)
     paused = leases.pause_for(
         work.db,
         work.import_id,
@@ -139,7 +146,9 @@ def _rest_or_fail(work: Work, error: StorageError | UpstreamError | BuildCrashed
         wake_at_ms=None if wait_s is None else now_ms + round(wait_s * 1000),
         now_ms=now_ms,
     )
-    if not paused:  # it was asked to be cancelled meanwhile
+    if paused:
+        _log.warning("import_id=%s paused wait_s=%s: %s", work.import_id, wait_s, reason)
+    else:  # it was asked to be cancelled meanwhile
         leases.settle(work.db, work.import_id, work.worker, now_ms=now_ms)
 
 

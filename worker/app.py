@@ -141,7 +141,10 @@ def declare(broker: dramatiq.Broker, parts: Parts, stopping: threading.Event) ->
     @dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)
     def advance_import(import_id: str) -> None:  # pyright: ignore[reportUnusedFunction]: the broker calls it
         name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
-        advance(ImportId(import_id), parts, worker=name, stopping=stopping)
+        try:
+            advance(ImportId(import_id), parts, worker=name, stopping=stopping)
+        except StorageError as error:  # no other try of the broker's: the reconciler's come when the lease has run out
+            _log.warning("import_id=%s is left as it is: its state can't be written: %s", import_id, error.message)
 
 
 def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout: Layout, parts: Parts) -> None:

@@ -46,7 +46,7 @@ def writing(db: Database) -> Generator[sqlite3.Connection]:
     try:
         connection.execute("begin immediate")
     except sqlite3.DatabaseError as error:
-        raise StorageError(f"The catalog can't be written: {error}.") from error
+        raise _unwritable(error) from error
     try:
         yield connection
         connection.execute("commit")
@@ -54,5 +54,16 @@ def writing(db: Database) -> Generator[sqlite3.Connection]:
         if connection.in_transaction:
             connection.execute("rollback")
         if is_storage_fault(error):
-            raise StorageError(f"The catalog can't be written: {error}.") from error
+            raise _unwritable(error) from error
         raise
+
+
+def _unwritable(error: BaseException) -> StorageError:
+    words = str(error)
+    if "full" in words:
+        remedy = "Free some space on the data folder's disk."
+    elif "locked" in words:
+        remedy = "Another program keeps it open for writing: end that one."
+    else:
+        remedy = "Check the data folder."
+    return StorageError(f"The catalog can't be written: {words}. {remedy}")

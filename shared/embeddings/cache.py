@@ -61,6 +61,11 @@ class EmbeddingCache:
                     known[sha256.hex()] = np.frombuffer(vector, dtype=_STORED).astype(np.float32)
         return known
 
+    def check_writable(self) -> None:
+        """Before something is paid for: could it be stored? Raises: StorageError (locked, not writable)."""
+        with self._turn, writing(self._db):
+            return
+
     def put(self, version: str, vectors: Mapping[str, Dense]) -> None:
         """One transaction. The first vector of a text stays: whoever comes later gets the same. Raises: StorageError."""
         with self._turn, writing(self._db) as connection:

@@ -48,6 +48,13 @@ _LIFTS = """{
 }
 """
 
+_SPARES = """# 备件清单
+
+备用水泵 P-2099 存放在三号库房，每半年盘车一次。
+
+Spare ropes for crane 4 hang dry and greased in bay seven.
+"""
+
 
 def write_library(folder: Path) -> Path:
     """Five good documents and an empty one; none of a format whose parser takes seconds to load."""
@@ -58,4 +65,11 @@ def write_library(folder: Path) -> Path:
     (folder / "lifts.json").write_text(_LIFTS, encoding="utf-8")
     (folder / "valves.csv").write_text(_VALVES, encoding="utf-8")
     (folder / "空.txt").write_bytes(b"")
+    return folder
+
+
+def write_addition(folder: Path) -> Path:
+    """One document more, to be added to the library."""
+    folder.mkdir()
+    (folder / "备件.md").write_text(_SPARES, encoding="utf-8")
     return folder

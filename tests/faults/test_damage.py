@@ -87,7 +87,12 @@ def a_changed_manifest(two: Two, layout: Layout) -> None:
 
 
 def a_lost_document(two: Two, layout: Layout) -> None:
-    change(layout, "delete from snapshot_documents", two.active, "and doc_id = (select max(doc_id) from snapshot_documents)")
+    change(
+        layout,
+        "delete from snapshot_documents",
+        two.active,
+        "and doc_id = (select max(doc_id) from snapshot_documents)",
+    )
 
 
 DAMAGES: dict[str, Callable[[Two, Layout], None]] = {

@@ -8,8 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from shared.ids import ImportId
+from shared.types.imports import ImportRequest
 from tests.doubles.provider import Provider, provider_double
-from tests.faults.library import BATCH, write_library
+from tests.faults.library import BATCH, write_addition, write_library
 from tests.faults.picture import Picture
 from tests.faults.processes import Lifeline
 from tests.faults.site import Broker, Site
@@ -38,13 +39,14 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.library = write_library(folder / "library")
+        self.addition = write_addition(folder / "addition")
         self.table: list[Row] = []
         self._folder = folder
         self._numbers = count(1)
         self._lifeline = Lifeline()
         self._broker = Broker(folder / "broker", self._lifeline)
         try:
-            self.undisturbed, self.texts = self._import_undisturbed()
+            self.undisturbed, self.texts, self.grown = self._import_undisturbed()
         except BaseException:
             self.close()
             raise
@@ -60,6 +62,7 @@ class World:
         number = next(self._numbers)
         site = Site(
             folder or self.new_folder(),
+            logs=self._folder / f"logs-{number}",  # not on the disk that a test fills
             library=self.library,
             base_url=base_url,
             broker_url=(broker or self._broker).url(number),
@@ -86,13 +89,18 @@ class World:
         self._broker.close()
         self._lifeline.close()
 
-    def _import_undisturbed(self) -> tuple[Picture, frozenset[str]]:
+    def _import_undisturbed(self) -> tuple[Picture, frozenset[str], Picture]:
+        """What the library gives, every text of it, and what the library with the addition gives."""
         with self.bench() as bench:
             import_id = bench.site.ask()
             worker = bench.site.worker()
-            bench.site.await_state(import_id, "completed")
-            assert worker.ask_to_stop() == 0, worker.log.read_text()
-            seen = bench.site.picture()
+            first = bench.site.await_state(import_id, "completed").snapshot_id
+            seen, texts = bench.site.picture(), frozenset(bench.provider.embedded)
             bench.site.check_sound(import_id, seen)
+            added = bench.site.ask(ImportRequest(paths=(str(self.addition),)))
+            bench.site.await_state(added, "completed")
+            assert worker.ask_to_stop() == 0, worker.log.read_text()
+            grown = bench.site.picture()
+            bench.site.check_sound(added, grown, after=first)
             assert bench.bought_twice() == 0
-            return seen, frozenset(bench.provider.embedded)
+            return seen, texts, grown

@@ -117,6 +117,7 @@ class _Buyer:
         """Buy and store the batch; the documents that are complete with it are done."""
         if self._batch:
             self._work.check()
+            self._cache.check_writable()
             try:
                 self._store(self._batch, self._buy([text.text for text in self._batch]))
             except UpstreamError as error:
