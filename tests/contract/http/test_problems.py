@@ -88,7 +88,7 @@ def test_a_question_before_any_import_is_told_what_to_do(site: Site) -> None:
     with site.client() as client:
         reply = client.post("/api/runs", json={"question": "年假几天？"})
         assert problem_of(reply) == (409, "no_snapshot", None)
-        assert "citebound import" in reply.json()["remedy"]
+        assert "./scripts/run import" in reply.json()["remedy"]
 
 
 def test_what_to_do_before_any_import_is_said_once(site: Site) -> None:
