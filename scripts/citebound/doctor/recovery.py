@@ -67,13 +67,20 @@ class _Doctor:
             lost = next((check for check in stored.checks if check.name == "originals" and check.state != "ok"), None)
             if lost is not None:
                 yield f"but {lost.detail}; import them again: {self._imports()}"
-        others = [one for one in self._published() if one.snapshot_id != active.snapshot_id]
-        sound = next((one for one in others if not _in_the_way(self._examined(one))), None)
-        if sound is not None:
-            yield (
-                f"./scripts/run activate {sound.snapshot_id} answers meanwhile, with the"
-                f" {count(sound.documents, 'document')} of {date(sound.created_at_ms)}; it was checked just now"
-            )
+        yield from self._meanwhile([one for one in self._published() if one.snapshot_id != active.snapshot_id])
+
+    def _meanwhile(self, others: list[Snapshot]) -> Iterator[str]:
+        """The newest other one that answers; failing that, the newest that answers all but searches."""
+        half: Snapshot | None = None
+        for one in others:
+            wrong = _in_the_way(self._examined(one))
+            if not wrong:
+                yield f"{_activate(one)}; it was checked just now"
+                return
+            if half is None and all(check.name == "search" for check in wrong):
+                half = one
+        if half is not None:
+            yield f"{_activate(half)}; it is sound, but can only be searched with the embedding that it was built with"
         elif others:
             yield f"{count(len(others), 'other snapshot')} checked just now: none can answer meanwhile"
 
@@ -106,6 +113,11 @@ class _Doctor:
             db.close()
         more = "" if len(roots) <= _NAMED else f" and {len(roots) - _NAMED} more folders"
         return f"./scripts/run import {' '.join(roots[:_NAMED])}{more}" if roots else "by uploading them"
+
+
+def _activate(one: Snapshot) -> str:
+    documents = f"the {count(one.documents, 'document')} of {date(one.created_at_ms)}"
+    return f"./scripts/run activate {one.snapshot_id} answers meanwhile, with {documents}"
 
 
 def _in_the_way(found: Verification) -> list[SnapshotCheck]:
