@@ -1,6 +1,6 @@
 """From finished documents to a snapshot that answers: plan on the active one, and publish unless it moved meanwhile."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -65,15 +65,12 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
     def covers(source_id: SourceId, key: str) -> bool:
         return any(place.covers(source_id, key) for place in places)
 
-    base = Base() if base_id is None else _base(work, base_id)
-    target = membership(
-        base,
-        mode=request.mode,
-        made=made,
-        items=items,
-        covers=covers,
-        labels={source.source_id: source.label for source in list_sources(work.db)},
+    labels = {source.source_id: source.label for source in list_sources(work.db)}
+    stored = [] if base_id is None else snapshot_documents(work.db, base_id)
+    base = (
+        Base() if base_id is None else _base(work, base_id, {one.source_label: labels[one.source_id] for one in stored})
     )
+    target = membership(base, mode=request.mode, made=made, items=items, covers=covers, labels=labels)
     if base_id is None:
         return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=(), begin_with=None)
     there = get_snapshot(work.db, base_id)
@@ -84,10 +81,7 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
     return Plan(
         base_snapshot_id=base_id,
         membership=target,
-        unchanged=facts is not None
-        and usable
-        and same_content(target, base, snapshot_documents(work.db, base_id))
-        and _opens(facts, vectors),
+        unchanged=facts is not None and usable and same_content(target, base, stored) and _opens(facts, vectors),
         foreign=tuple(member for member in foreign if member.doc_id not in fresh),
         begin_with=base_id if usable else None,
     )
@@ -155,14 +149,20 @@ def publish(work: Work, facts: SnapshotManifest, *, activate: bool) -> Verdict:
     )
 
 
-def _base(work: Work, base_id: SnapshotId) -> Base:
-    """A document whose stored text was found changed is never carried over: it becomes a gap that says so."""
+def _base(work: Work, base_id: SnapshotId, renamed: Mapping[str, str]) -> Base:
+    """A document whose stored text was found changed is never carried over: it becomes a gap that says so.
+
+    renamed: what the base's sources are called now; its gaps know them by the names they had.
+    """
     damaged = damaged_members(work.db, base_id)
     gone = {member.doc_id for member in damaged}
     return Base(
         members=[member for member in base_members(work.db, base_id) if member.doc_id not in gone],
         failures=(
-            *get_snapshot(work.db, base_id).failed_documents,
+            *(
+                replace(gap, source_label=renamed.get(gap.source_label, gap.source_label))
+                for gap in get_snapshot(work.db, base_id).failed_documents
+            ),
             *(_damage(member.source_label, member.key) for member in damaged),
             *(_damage(source_label, key) for source_label, key in lost_members(work.db, base_id)),
         ),
