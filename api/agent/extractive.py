@@ -21,6 +21,7 @@ from api.agent.words import content_terms
 from api.tools.search_blocks import MAX_QUERY
 from shared.llm.port import Message
 from shared.text.lang import detect_lang
+from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 
 EXTRACTIVE_MODEL = "citebound/extractive-1"
 ENOUGH = 0.45  # share of the question's weight that a passage must show to be quoted
@@ -187,7 +188,9 @@ def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, unshown
 
 
 def _place(wording: Wording, title: str, section_path: str, block_id: str) -> str:
-    return wording.render("extractive", part="place", title=title, section_path=section_path, block_id=block_id)
+    """The title once, though a document's first heading often is its title."""
+    below = ROOT_PATH if section_path == title else section_path.removeprefix(f"{title}{PATH_SEPARATOR}")
+    return wording.render("extractive", part="place", title=title, section_path=below, block_id=block_id)
 
 
 def _exact_names(question: str) -> list[str]:
