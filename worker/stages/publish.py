@@ -67,9 +67,8 @@ def plan_snapshot(work: Work, request: ImportRequest, space: Space, vectors: Vec
 
     labels = {source.source_id: source.label for source in list_sources(work.db)}
     stored = [] if base_id is None else snapshot_documents(work.db, base_id)
-    base = (
-        Base() if base_id is None else _base(work, base_id, {one.source_label: labels[one.source_id] for one in stored})
-    )
+    renamed = {one.source_label: labels.get(one.source_id, one.source_label) for one in stored}
+    base = Base() if base_id is None else _base(work, base_id, renamed)
     target = membership(base, mode=request.mode, made=made, items=items, covers=covers, labels=labels)
     if base_id is None:
         return Plan(base_snapshot_id=None, membership=target, unchanged=False, foreign=(), begin_with=None)
