@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +24,7 @@ from worker.parsers.wire import LENGTH, MAX_FRAME_BYTES, Done, Job, Ready, Rejec
 ENTRY = "worker.parsers.parse:parse_file"
 START_S = 60  # a child imports little before it is ready; this only ends a start that hangs
 WATCH_S = 0.05  # how often a busy child's memory is looked at
+FROZEN_S = 1.0  # between two looks no more than this counts
 DOCUMENTS_PER_CHILD = 200  # libraries leak; a fresh child costs 0.1 s, and 2.5 s when it needs unstructured again
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +95,22 @@ class ParserPool:
         child.kill()
 
 
+class Patience:
+    """How long a child may still take. Time in which this process stood still hardly counts: the child did as well, or its answer waits."""
+
+    def __init__(self, seconds: float, *, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+        self._left_s = seconds
+        self._monotonic_s = monotonic_s
+        self._seen_s = monotonic_s()
+
+    def left_s(self) -> float:
+        """To be asked often."""
+        now_s = self._monotonic_s()
+        self._left_s -= min(now_s - self._seen_s, FROZEN_S)
+        self._seen_s = now_s
+        return self._left_s
+
+
 class _Child:
     def __init__(self, entry: str) -> None:
         self.documents = 0
@@ -109,7 +127,7 @@ class _Child:
         )
         self._watched = psutil.Process(self._process.pid)
         try:
-            self._receive(time.monotonic() + START_S, memory_bytes=sys.maxsize)
+            self._receive(Patience(START_S), memory_bytes=sys.maxsize)
         except DocumentError as error:
             self.kill()
             raise RuntimeError(f"the parser process does not start ({error.message})") from error
@@ -122,7 +140,7 @@ class _Child:
             stdin.flush()
         except BrokenPipeError:
             raise _crashed("it had ended") from None
-        return self._receive(time.monotonic() + timeout_s, memory_bytes=memory_bytes)
+        return self._receive(Patience(timeout_s), memory_bytes=memory_bytes)
 
     def alive(self) -> bool:
         return self._process.poll() is None
@@ -139,7 +157,7 @@ class _Child:
         for pipe in (self._process.stdin, self._process.stdout):
             _close_quietly(_pipe(pipe))
 
-    def _receive(self, deadline: float, *, memory_bytes: int) -> Reply:
+    def _receive(self, patience: Patience, *, memory_bytes: int) -> Reply:
         stdout = _pipe(self._process.stdout)
         received = bytearray()
         wanted = LENGTH.size
@@ -148,7 +166,7 @@ class _Child:
             while True:
                 if self.memory_bytes() > memory_bytes:
                     raise DocumentError("parse_memory", "Reading the file needs more memory than a document may use.")
-                left = deadline - time.monotonic()
+                left = patience.left_s()
                 if left <= 0:
                     raise DocumentError("parse_timeout", "Reading the file takes longer than a document may take.")
                 if not selector.select(min(left, WATCH_S)):

@@ -11,6 +11,7 @@ import pytest
 from shared.errors import DocumentError
 from tests.contract.parsers.broken import FINE
 from worker.parsers import ParserPool
+from worker.parsers.pool import Patience
 
 ANY = Path(os.devnull)
 pytestmark = pytest.mark.slow
@@ -75,6 +76,12 @@ def test_two_threads_parse_at_the_same_time(tmp_path: Path) -> None:
         thread.join(timeout=20)
     pool.close()
     assert answers == [FINE, FINE]
+
+
+def test_a_machine_that_stood_still_for_an_hour_has_not_waited_for_an_hour() -> None:
+    clock = iter([0.0, 0.5, 1.0, 3601.0, 3601.5])
+    patience = Patience(5, monotonic_s=lambda: next(clock))
+    assert [patience.left_s() for _ in range(4)] == [4.5, 4.0, 3.0, 2.5]
 
 
 def test_closing_ends_the_children(pool: ParserPool) -> None:
