@@ -36,7 +36,7 @@ _HELD: dict[Hold, tuple[str, str]] = {  # condition on `snapshots`, and what to 
     "frozen": ("snapshots.frozen", "it is kept for an evaluation"),
     "in_use": (
         "exists (select 1 from snapshot_leases l where l.snapshot_id = snapshots.snapshot_id)",
-        "runs that are under way use it",
+        "a process has it open for its runs",
     ),
     "import_base": (
         "exists (select 1 from imports i where i.base_snapshot_id = snapshots.snapshot_id"

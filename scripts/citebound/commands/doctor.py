@@ -104,5 +104,5 @@ def _ready(address: str, key: str | None) -> Check:
 def _print(check: Check) -> None:
     mark, style = _MARKS[check.state]
     plain(f"{mark} {check.name}: {check.detail}", style)
-    if check.remedy:
-        plain(as_called(f"    → {check.remedy}"))
+    for line in check.remedy.splitlines():
+        plain(as_called(f"    → {line}"))
