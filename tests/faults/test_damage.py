@@ -42,6 +42,7 @@ class Two(Struct, frozen=True):
     """A data folder with two published snapshots; the second, which answers, has one document more."""
 
     folder: Path
+    env: dict[str, str]
     older: SnapshotId
     active: SnapshotId
 
@@ -60,7 +61,7 @@ def two(world: World) -> Generator[Two]:
         assert worker.ask_to_stop() == 0
         active, older = (snapshot.snapshot_id for snapshot in list_snapshots(site.db))
         assert active == active_snapshot_id(site.db)
-        yield Two(site.layout.root, older, active)
+        yield Two(site.layout.root, site.env, older, active)
 
 
 def one_byte(two: Two, layout: Layout) -> None:
@@ -155,10 +156,12 @@ def test_exactly_the_damaged_snapshot_is_unavailable_and_the_doctor_says_what_to
         documents_in(damaged, None)
     assert two.active in refused.value.ids
     assert documents_in(damaged, two.older) == 5
-    (found,) = [check for check in examine(settings_of(damaged), online=False) if check.name == "collection"]
+    env = {**two.env, "CITEBOUND_DATA_DIR": str(damaged.root)}
+    (found,) = [check for check in examine(env, online=False) if check.name == "collection"]
     assert found.state == "broken"
     assert two.active in found.detail
-    assert "activate" in found.remedy
+    assert two.older in found.remedy
+    assert "import" in found.remedy
     world.table.append(Row(fault="damage", where=damage, result="refused, the older one answers", bought_twice=0))
 
 
@@ -248,10 +251,6 @@ def test_a_checkpoint_that_was_changed_is_made_anew(shop: Workshop) -> None:
     assert (kept.failed_documents, again.failed_documents) == ((), ())
     assert shop.parser.parsed == ["a.md", "a.md"]
     assert shop.parts.blobs.read(checkpoint)
-
-
-def settings_of(layout: Layout) -> dict[str, str]:
-    return {"CITEBOUND_DATA_DIR": str(layout.root), "CITEBOUND_API_PORT": "0"}
 
 
 def site_at(world: World, layout: Layout, provider: Provider) -> AbstractContextManager[Site]:
