@@ -59,6 +59,7 @@ class Snapshots:
         self._closing: set[asyncio.Task[None]] = set()
         self._known: set[Version] = set()  # versions that were read through and found right
         self._damaged: dict[SnapshotId, CollectionUnavailable] = {}  # found while they were open
+        self._noting = asyncio.Lock()  # a lease that one caller drops must not be the one that another has just taken
         self._beating: asyncio.Task[None] | None = None
         self._reading: set[asyncio.Task[None]] = set()
 
@@ -139,11 +140,13 @@ class Snapshots:
             if snapshot_id in self._damaged:
                 raise _again(self._damaged[snapshot_id])
             at_s = time.monotonic()
-            leased = await self._threads.run(lambda: self._notes.take(snapshot_id))
+            async with self._noting:
+                leased = await self._threads.run(lambda: self._notes.take(snapshot_id))
             try:
                 opened, done = await self._open_and_read(snapshot_id)
             except BaseException:
-                await self._threads.run(lambda: self._notes.drop(snapshot_id))
+                async with self._noting:
+                    await self._threads.run(lambda: self._notes.drop(snapshot_id))
                 raise
             opened.beaten_at_s = at_s if leased else -math.inf
             self._open[snapshot_id] = opened
@@ -190,8 +193,9 @@ class Snapshots:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(self._pace.beat)
-            held, at_s = dict(self._open), time.monotonic()
-            gone = await self._threads.run(lambda names=tuple(held): self._notes.beat(names))
+            async with self._noting:
+                held, at_s = dict(self._open), time.monotonic()
+                gone = await self._threads.run(lambda names=tuple(held): self._notes.beat(names))
             if gone is None:
                 continue
             for snapshot_id, opened in held.items():
@@ -219,8 +223,10 @@ class Snapshots:
 
     async def _close(self, one: OpenSnapshot) -> None:
         await self._threads.run(one.collection.close)
-        if one.snapshot.snapshot_id not in self._open and one.snapshot.snapshot_id not in self._opening:
-            await self._threads.run(lambda: self._notes.drop(one.snapshot.snapshot_id))
+        snapshot_id = one.snapshot.snapshot_id
+        async with self._noting:
+            if snapshot_id not in self._open and snapshot_id not in self._opening:
+                await self._threads.run(lambda: self._notes.drop(snapshot_id))
 
 
 def _open_verified(
