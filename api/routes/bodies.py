@@ -50,7 +50,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T], *, within: str = "") -
         named = found.group(2) if (found := _FIELD.search(message)) else ""
         field = ".".join(part for part in (within, path, named) if part) or "body"
         raise InvalidArgument(f"{field}: {_PATH.sub('', message)}.", field=field) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ClientException(detail=str(error)) from SerializationException(str(error))
 
 

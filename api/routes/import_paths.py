@@ -1,5 +1,6 @@
 """Which paths of this server may be imported."""
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,10 +43,13 @@ def _check(index: int, path: str, allowed: Sequence[Path], *, must_exist: bool) 
     if not must_exist:
         return str(real)
     try:
-        if not real.is_dir():
-            real.open("rb").close()
-        else:
+        mode = real.stat().st_mode
+        if stat.S_ISDIR(mode):
             next(real.iterdir(), None)
+        elif stat.S_ISREG(mode):
+            real.open("rb").close()
+        else:  # opening a pipe waits for its writer
+            raise InvalidArgument(f"{path} is neither a file nor a folder.", field=field)
     except OSError as error:
         raise InvalidArgument(f"{path} can't be read: {error.strerror}.", field=field) from error
     return str(real)

@@ -1,6 +1,7 @@
 """Any error -> RFC 9457 problem details."""
 
 import logging
+import traceback
 from uuid import uuid4
 
 import msgspec
@@ -40,7 +41,9 @@ def to_problem(request: AnyRequest, error: Exception) -> Problem:
             return problem_of(error)
         case RunCrashed():
             return internal(error.error_id)
-        case AskerGone():
+        case RecursionError() if _is_of_decoding(error):
+            return problem("malformed_json", "The body is nested too deeply.", status=400)
+        case AskerGone() | HTTPException(detail="client disconnected prematurely"):
             return problem("client_gone", "The client closed the connection.", status=CLIENT_GONE)
         case ValidationException():
             return _invalid(error)
@@ -61,6 +64,12 @@ def to_problem(request: AnyRequest, error: Exception) -> Problem:
             error_id = uuid4().hex[:12]
             _log.error("%s %s, error_id %s", request.method, request.scope["path"], error_id, exc_info=error)
             return internal(error_id)
+
+
+def _is_of_decoding(error: RecursionError) -> bool:
+    """Whether the body was too deep for its decoder; any other endless recursion is a bug."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].name == "decode_json"
 
 
 def respond(request: AnyRequest, error: Exception) -> Response[Problem]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
+from unicodedata import category
 
 import msgspec
 from rich.cells import cell_len
@@ -13,9 +14,27 @@ from rich.console import Console
 
 CALLED = "_CITEBOUND_CALLED"  # set by scripts/run: how the person typed it
 RUN = "./scripts/run"  # how our texts write it
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class _Harmless(Console):
+    """Prints what documents, file names and models say without letting them speak to the terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **options)
+
+
+def harmless(text: str) -> str:
+    """Control characters and changes of direction are shown as escapes; line breaks and tabs stay."""
+    return "".join(ascii(one)[1:-1] if _speaks_to_terminal(one) else one for one in text)
+
+
+def _speaks_to_terminal(character: str) -> bool:
+    return character not in "\n\t" and (category(character) == "Cc" or character in _DIRECTIONS)
+
+
+out = _Harmless(highlight=False, soft_wrap=True)
+err = _Harmless(stderr=True, highlight=False, soft_wrap=True)
 
 
 def words(en: str, zh: str) -> str:

@@ -308,14 +308,26 @@ def act(arguments: argparse.Namespace) -> int:
 
 
 def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any], mode: ImportMode) -> Accepted:
-    """The bytes of every file that isn't hidden, named relative to the folder given. Raises: CommandFailed (USAGE)."""
+    """The bytes of every file that isn't hidden nor a link out of its folder, named relative to the folder given.
+
+    Raises: CommandFailed (USAGE).
+    """
     files: list[tuple[str, Path]] = []
     for path in map(existing, map(str, paths)):  # also to be taken out: an upload is known by its name
         if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
+            inside = path.resolve()
+            found = sorted(
+                file
+                for file in path.rglob("*")
+                if file.is_file() and not _hidden(file.relative_to(path)) and file.resolve().is_relative_to(inside)
+            )
             files += [(file.relative_to(path.parent).as_posix(), file) for file in found]
-        else:
+        elif path.is_file():
             files.append((path.name, path))
+        else:
+            raise CommandFailed(
+                f"{path} is neither a file nor a folder", remedy="name a file or a folder", code=USAGE, error="usage"
+            )
     if not 1 <= len(files) <= _MOST_UPLOADS:
         raise CommandFailed(
             f"{len(files)} files there; an upload takes 1 to {_MOST_UPLOADS}",

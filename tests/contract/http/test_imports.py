@@ -1,5 +1,6 @@
 """Documents handed in: as uploads, as paths, followed and steered."""
 
+import os
 import socket
 from collections.abc import Generator
 from pathlib import Path
@@ -188,6 +189,13 @@ def test_paths_elsewhere_are_refused_whether_or_not_anything_is_there(tmp_path: 
     for odd in ("relative.md", "", "~/x", "/tmp/\0x", str(allowed / "missing.md")):
         with pytest.raises(InvalidArgument):
             check_paths([odd], [allowed])
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidArgument) as refused:
+        check_paths([str(tmp_path / "pipe")], [tmp_path])
+    assert refused.value.field == "paths[0]"
 
 
 def test_what_is_to_be_taken_out_may_be_gone_but_not_lie_elsewhere(site: Site, tmp_path: Path) -> None:

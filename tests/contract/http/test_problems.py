@@ -29,6 +29,7 @@ def problem_of(response: Response) -> tuple[int, str, str | None]:
     [
         (b"{bad", (400, "malformed_json", None)),
         (b"\xff\xfe", (400, "malformed_json", None)),
+        (b'{"question":' + b"[" * 2_000 + b"]" * 2_000 + b"}", (400, "malformed_json", None)),
         (b"", (400, "invalid_argument", "body")),
         (b"[]", (400, "invalid_argument", "body")),
         (b"{}", (400, "invalid_argument", "question")),

@@ -1,6 +1,7 @@
 """Whole commands against a stand-in for the API: what they ask of it, what they print, how they end."""
 
 import json
+import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,22 @@ def test_the_mode_of_an_import_reaches_the_api_by_path_and_by_upload(api: Served
     assert api.last_body == {"mode": "sync", "paths": [str(tmp_path)]}
     assert run("import", "--mode", "sync", "--upload", str(tmp_path / "笔记.md"))[0] == 0
     assert b'name="mode"\r\n\r\nsync' in api.bodies[-1]
+
+
+def test_an_upload_sends_no_file_that_a_link_points_at_elsewhere_and_waits_for_no_pipe(
+    api: Served, run: Run, tmp_path: Path
+) -> None:
+    api.give("GET /api/imports/imp_01", an_import())
+    folder = tmp_path / "资料"
+    folder.mkdir()
+    (folder / "笔记.md").write_text("水泵", encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("not for upload", encoding="utf-8")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(folder / "pipe")
+    assert run("import", "--upload", str(folder))[0] == 0
+    assert "水泵".encode() in api.bodies[-1]
+    assert b"not for upload" not in api.bodies[-1]
+    assert run("import", "--upload", str(folder / "pipe"))[0] == 2
 
 
 def test_what_is_removed_need_not_be_there_any_more(api: Served, run: Run) -> None:

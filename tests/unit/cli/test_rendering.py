@@ -12,7 +12,7 @@ from scripts.citebound.__main__ import main
 from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, show_step
 from scripts.citebound.commands.imports import exit_code, standing
 from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line, tree_lines
-from scripts.citebound.console import size
+from scripts.citebound.console import complain, note, plain, size
 from scripts.citebound.doctor.configured import MASK, read_settings, shown
 from scripts.citebound.failure import CommandFailed
 from shared.ids import RunId, SnapshotId
@@ -56,6 +56,15 @@ def test_a_stream_without_an_answer_is_a_failure_with_its_code(events: list[str]
     with pytest.raises(CommandFailed) as caught:
         follow(events, show_step=ignore)
     assert caught.value.error == code
+
+
+def test_what_a_document_is_called_does_not_speak_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    plain("\x1b[31m报告\x1b]0;x\x07\u202e.pdf\n第二行")
+    note("\x1b[2J")
+    complain("\x9b5n", "\x00")
+    told = capsys.readouterr()
+    assert told.out == "\\x1b[31m报告\\x1b]0;x\\x07\\u202e.pdf\n第二行\n"
+    assert not {"\x1b", "\x9b", "\x00"} & set(told.err)
 
 
 def test_brackets_in_what_a_tool_was_asked_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
