@@ -60,7 +60,7 @@ def _as_utf16(data: bytes) -> tuple[str, str] | None:
     """Only UTF-16 has zero bytes in ordinary text (blanks, line ends, digits), and on one side of each pair."""
     zeros = data.count(0)
     data = data[: len(data) // 2 * 2]
-    if zeros == 0 or (zeros / len(data) < 0.05 and _strictly(data, "utf-8") is not None):
+    if zeros == 0 or not data or (zeros / len(data) < 0.05 and _strictly(data, "utf-8") is not None):
         return None
     readings = [(text, code) for code in ("utf-16-le", "utf-16-be") if (text := _strictly(data, code)) is not None]
     if not readings:

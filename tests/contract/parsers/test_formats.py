@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 from docx.oxml import OxmlElement  # pyright: ignore[reportUnknownVariableType]
 from docx.oxml.ns import qn
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pptx import Presentation
 
@@ -195,6 +195,7 @@ STARTS = (
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=2000), suffix=st.sampled_from(SUFFIXES))
+@example(data=b"\x00", suffix=".txt")
 def test_random_bytes_are_read_or_refused_and_never_crash_the_parser(data: bytes, suffix: str, read: Read) -> None:
     assert _outcome(read, f"a{suffix}", data) in {"ok", *UNREADABLE}
 
