@@ -67,8 +67,10 @@ def config_file(env: Mapping[str, str], *, config: Path | None = None) -> Path |
     named = config if config is not None else (Path(env[CONFIG]).expanduser() if env.get(CONFIG) else None)
     if named is None:
         found = data_folder(env) / CONFIG_NAME
-        return found if found.is_file() else None
-    if not named.is_file():
+        return (
+            found if os.path.isfile(found) else None
+        )  # a folder that can't be looked into is reported by who needs it
+    if not os.path.isfile(named):
         raise SettingsError(f"{CONFIG}: there is no settings file {named}; correct the path or unset it", field=CONFIG)
     return named.absolute()
 

@@ -35,7 +35,7 @@ def read_instance(layout: Layout) -> Instance | None:
     """What the last start wrote down, or None; whether it still runs is another question."""
     try:
         return _decoder.decode(layout.running.read_bytes())
-    except FileNotFoundError:
+    except OSError:  # not there, or in no folder that can be read
         return None
     except msgspec.DecodeError:  # cut short by a full disk: as good as none
         return None

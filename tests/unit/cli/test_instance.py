@@ -18,6 +18,7 @@ from scripts.citebound.supervisor.instance import (
     write_instance,
 )
 from shared.layout import Layout
+from shared.settings_load import config_file
 
 HERE = Instance(address="http://127.0.0.1:8765", pid=os.getpid(), children={"api": 12, "worker": 13}, started_at_ms=1)
 
@@ -49,6 +50,13 @@ def test_what_is_written_is_read_back_and_only_its_owner_may_read_it(layout: Lay
 def test_a_note_cut_short_counts_as_none(layout: Layout) -> None:
     layout.running.write_text('{"address": "http')
     assert read_instance(layout) is None
+
+
+def test_a_data_folder_that_is_a_file_or_can_t_be_has_no_note_and_no_settings(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / ("长" * 300)):
+        assert read_instance(Layout(root=folder)) is None
+        assert config_file({"CITEBOUND_DATA_DIR": str(folder)}) is None
 
 
 def test_the_lock_is_had_once_and_is_free_again_when_closed(layout: Layout) -> None:
