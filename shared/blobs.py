@@ -1,7 +1,7 @@
 """Content-addressed files: uploaded originals, parse checkpoints, span contents.
 
-A file lies under the SHA-256 of its bytes, is written once and never changed. It appears by a rename after fsync, so a file that is
-there is whole, whatever was killed when.
+A file lies under the SHA-256 of its bytes, is written once and never changed. It appears by a rename, so a file that is there is whole,
+whatever was killed when; fsync comes before it, except for what can be made again.
 """
 
 import errno
@@ -24,8 +24,9 @@ _LEAVING = ".leaving"  # a file that is being removed
 class Receiver:
     """Takes the bytes of one file as they come; `finish` puts it in its place."""
 
-    def __init__(self, folder: Path, part: Path, file: BinaryIO) -> None:
+    def __init__(self, folder: Path, part: Path, file: BinaryIO, *, lasting: bool = True) -> None:
         self._folder = folder
+        self._lasting = lasting
         self._part = part
         self._file = file
         self._hash = hashlib.sha256()
@@ -44,11 +45,13 @@ class Receiver:
         with storage(self._folder):
             self._file.flush()
             if not (_refresh(target) and _is_sound(target, sha256)):  # what was damaged is mended by storing it again
-                os.fsync(self._file.fileno())
+                if self._lasting:
+                    os.fsync(self._file.fileno())
                 self._file.close()
                 target.parent.mkdir(mode=0o700, exist_ok=True)
                 self._part.replace(target)
-                sync_folder(target.parent)
+                if self._lasting:
+                    sync_folder(target.parent)
         return sha256, self._size_bytes
 
 
@@ -61,28 +64,40 @@ class Blobs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put(self, data: bytes) -> str:
+    def put(self, data: bytes, *, lasting: bool = True) -> str:
+        """lasting: False for what can be made again; a power cut may take it, or leave it damaged, which reading notices."""
         sha256 = hashlib.sha256(data).hexdigest()
-        with storage(self._folder):
-            known = _refresh(self.path(sha256)) and _is_sound(self.path(sha256), sha256)
-        if not known:
-            with self.receiving() as receiver:
+        if not self._is_known(sha256):
+            with self.receiving(lasting=lasting) as receiver:
                 receiver.write(data)
                 receiver.finish()
         return sha256
+
+    def _is_known(self, sha256: str) -> bool:
+        """Nobody removes it for a while then."""
+        with storage(self._folder):
+            return _refresh(self.path(sha256)) and _is_sound(self.path(sha256), sha256)
 
     def put_file(self, path: Path) -> tuple[str, int]:
         """Copy a file in; SHA-256 and size in bytes of what was copied.
 
         Raises: OSError when `path` can't be read, StorageError when the copy can't be written.
         """
-        with path.open("rb") as source, self.receiving() as receiver:
+        with path.open("rb") as source:
+            sha256 = hashlib.file_digest(source, "sha256").hexdigest()
+            if self._is_known(sha256):  # most of a folder that is imported again
+                return sha256, source.tell()
+            source.seek(0)
+            return self._copied(source)
+
+    def _copied(self, source: BinaryIO) -> tuple[str, int]:
+        with self.receiving() as receiver:
             while piece := source.read(_PIECE_BYTES):
                 receiver.write(piece)
             return receiver.finish()
 
     @contextmanager
-    def receiving(self) -> Generator[Receiver]:
+    def receiving(self, *, lasting: bool = True) -> Generator[Receiver]:
         """A file that arrives piece by piece; nothing stays of one that was not finished."""
         incoming = self._folder / _INCOMING
         with storage(self._folder):
@@ -91,7 +106,7 @@ class Blobs:
         part = Path(name)
         file = os.fdopen(descriptor, "wb")
         try:
-            yield Receiver(self._folder, part, file)
+            yield Receiver(self._folder, part, file, lasting=lasting)
         finally:
             with suppress(OSError):  # closing writes what is left over, and would fail once more on a full disk
                 file.close()

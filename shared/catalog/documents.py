@@ -29,12 +29,13 @@ def ensure_document(db: Database, source_id: SourceId, key: str, *, now_ms: int)
 
     Ids have 40 bits: where two documents meet, the later one takes the next salt.
     """
-    with writing(db) as connection:
-        row = one(
-            db, "select doc_id from documents where source_id = :source and key = :key", source=source_id, key=key
-        )
-        if row is not None:
-            return DocId(row["doc_id"])
+    known = _known_document(db, source_id, key)
+    if known is not None:
+        return known
+    with writing(db, lasting=False) as connection:
+        known = _known_document(db, source_id, key)
+        if known is not None:
+            return known
         salt = 0
         while one(db, "select 1 from documents where doc_id = :id", id=doc_id(source_id, key, salt=salt)) is not None:
             salt += 1
@@ -44,6 +45,11 @@ def ensure_document(db: Database, source_id: SourceId, key: str, *, now_ms: int)
             {"id": made, "source": source_id, "key": key, "now": now_ms},
         )
     return made
+
+
+def _known_document(db: Database, source_id: SourceId, key: str) -> DocId | None:
+    row = one(db, "select doc_id from documents where source_id = :source and key = :key", source=source_id, key=key)
+    return None if row is None else DocId(row["doc_id"])
 
 
 def find_version(db: Database, doc: DocId, *, original_sha256: str, lineage: str) -> DocumentVersion | None:
@@ -72,7 +78,7 @@ def add_version(db: Database, version: DocumentVersion, content: DocumentContent
     Raises: Conflict when the number is taken: ask for the next one and chunk again, block ids hold the number.
     """
     block_rows = [_block_row(block) for block in content.blocks]  # folding takes a while: not while others wait
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         taken = connection.execute(
             "update documents set last_version = :version where doc_id = :doc and last_version = :version - 1",
             {"doc": version.doc_id, "version": version.version},
@@ -172,7 +178,7 @@ def is_damaged(db: Database, doc: DocId, version: int) -> bool:
 
 
 def remember_parsed(db: Database, original_sha256: str, *, name: str, lineage: str, artifact_sha256: str) -> None:
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             "insert or replace into parsed (original_sha256, name, lineage, artifact_sha256)"
             " values (:sha, :name, :lineage, :artifact)",

@@ -28,7 +28,7 @@ def add_item(
     size_bytes: int,
 ) -> None:
     """A document to be imported; nothing happens if it is already there."""
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             _INSERT,
             _item(import_id, worker, source_id, key) | {"state": "pending", "sha": original_sha256, "size": size_bytes},
@@ -49,7 +49,7 @@ def add_failed_item(
 ) -> None:
     """A document that could not even be taken in."""
     failure = {"stage": "discover", "code": code, "reason": reason, "retryable": retryable, "attempts": 1}
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             _INSERT, _item(import_id, worker, source_id, key) | {"state": "failed", "size": size_bytes} | failure
         )
@@ -70,7 +70,7 @@ def list_items(db: Database, import_id: ImportId, *states: ItemState) -> list[Im
 
 def begin_item(db: Database, import_id: ImportId, worker: str, ordinal: int) -> int:
     """Count a try; returns its number. A try that ends the worker stays counted."""
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             f"update import_items set attempts = attempts + 1 where {_ONE} and {HELD}",
             {"id": import_id, "me": worker, "n": ordinal},
@@ -82,7 +82,7 @@ def begin_item(db: Database, import_id: ImportId, worker: str, ordinal: int) -> 
 
 def put_back_item(db: Database, import_id: ImportId, worker: str, ordinal: int) -> None:
     """A try that was interrupted through no fault of the document doesn't count."""
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             f"update import_items set attempts = max(0, attempts - 1) where {_ONE} and {HELD}",
             {"id": import_id, "me": worker, "n": ordinal},
@@ -167,7 +167,7 @@ def _item(import_id: ImportId, worker: str, source_id: SourceId, key: str) -> Ro
 
 def _set(db: Database, import_id: ImportId, worker: str, ordinal: int, change: str, **values: object) -> None:
     """One step of one document, which is also progress of the import."""
-    with writing(db) as connection:
+    with writing(db, lasting=False) as connection:
         connection.execute(
             f"update import_items set {change} where {_ONE} and state <> 'failed' and {HELD}",
             {"id": import_id, "me": worker, "n": ordinal, **values},

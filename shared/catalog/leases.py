@@ -54,6 +54,7 @@ def renew(db: Database, import_id: ImportId, worker: str, *, now_ms: int, lease_
         f"update imports set lease_until_ms = :until, {_COUNT_TIME} where {_HELD}",
         import_id,
         worker,
+        lasting=False,
         until=now_ms + lease_ms,
         now=now_ms,
     )
@@ -124,6 +125,7 @@ def enter_stage(db: Database, import_id: ImportId, worker: str, stage: Stage, *,
         f"update imports set stage = :stage, {_COUNT_TIME} where {_HELD}",
         import_id,
         worker,
+        lasting=False,
         stage=stage,
         now=now_ms,
     )
@@ -154,6 +156,7 @@ def restart_embed_count(db: Database, import_id: ImportId, worker: str) -> None:
         f" where {_HELD}",
         import_id,
         worker,
+        lasting=False,
     )
 
 
@@ -225,7 +228,9 @@ def not_woken(db: Database, imports: Sequence[ImportId]) -> None:
         )
 
 
-def _held(db: Database, update: str, import_id: ImportId, worker: str, **values: object) -> bool:
-    with writing(db) as connection:
+def _held(
+    db: Database, update: str, import_id: ImportId, worker: str, *, lasting: bool = True, **values: object
+) -> bool:
+    with writing(db, lasting=lasting) as connection:
         changed = connection.execute(update, {"id": import_id, "me": worker, **values})
     return changed.rowcount == 1

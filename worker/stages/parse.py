@@ -120,7 +120,7 @@ def _elements(work: Work, item: ImportItem, parser: Parser, chunking: Chunking) 
         raise DocumentError("unreadable", reason) from error
     parsed = parser.parse(original, name=name)
     fault_point("parse:read")
-    artifact = work.blobs.put(_encode(parsed))
+    artifact = work.blobs.put(_encode(parsed), lasting=False)
     remember_parsed(work.db, sha256, name=name, lineage=chunking.parser_version, artifact_sha256=artifact)
     return parsed
 
