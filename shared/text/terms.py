@@ -16,7 +16,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -53,38 +53,43 @@ _LETTERS_OR_DIGITS = re.compile(r"\d+|[^\d]+")
 
 def terms(text: str) -> list[str]:
     """Every term of `text`, wholes and parts, in reading order, repeats kept; never raises, whatever the text."""
-    return [term for term, _ in _weighed(text)]
+    return [term for wholes, parts in _runs(text) for term in (*wholes, *parts)]
 
 
 def passage_terms(text: str) -> Sparse:
-    """The term-frequency part of BM25; the engine multiplies by its collection's inverse document frequency."""
-    weighed = list(_weighed(text))
-    counts = Counter(term for term, _ in weighed)
-    wholes = sum(weight == 1.0 for _, weight in weighed)  # parts do not make a text longer
-    norm = K1 * (1 - B + B * wholes / AVERAGE_WORDS)
-    return _sparse((term, count * (K1 + 1) / (count + norm)) for term, count in counts.items())
+    """The term-frequency part of BM25; the collection multiplies by its inverse document frequency."""
+    wholes: list[str] = []
+    both: list[str] = []
+    for some, parts in _runs(text):
+        wholes += some
+        both += some
+        both += parts
+    norm = K1 * (1 - B + B * len(wholes) / AVERAGE_WORDS)  # parts do not make a text longer
+    return _sparse((term, count * (K1 + 1) / (count + norm)) for term, count in Counter(both).items())
 
 
 def query_terms(text: str) -> Sparse:
     """How often each term is asked for, parts counting PART_WEIGHT."""
-    return _sparse(_weighed(text))
+    return _sparse(
+        (term, weight)
+        for wholes, parts in _runs(text)
+        for some, weight in ((wholes, 1.0), (parts, PART_WEIGHT))
+        for term in some
+    )
 
 
-def _weighed(text: str) -> Iterator[tuple[str, float]]:
+def _runs(text: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Of each run of one script: wholes, parts."""
     for match in _RUN.finditer(_normal(text)):
         run = match.group()
         match match.lastgroup:
             case "han":
-                wholes, parts = _chinese(run)
+                yield _chinese(run)
             case "pairs":
-                wholes, parts = (
-                    [run[:_LONGEST_TERM]],
-                    [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 2 else [],
-                )
+                pairs = [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 2 else []
+                yield [run[:_LONGEST_TERM]], pairs
             case _:
-                wholes, parts = _name(run)
-        yield from ((term, 1.0) for term in wholes)
-        yield from ((term, PART_WEIGHT) for term in parts)
+                yield _name(run)
 
 
 def _sparse(weighed: Iterable[tuple[str, float]]) -> Sparse:
@@ -93,7 +98,7 @@ def _sparse(weighed: Iterable[tuple[str, float]]) -> Sparse:
         term_id = zlib.crc32(term.encode())
         by_id[term_id] = by_id.get(term_id, 0.0) + weight  # two terms with one id count as one
     ids = sorted(by_id)
-    return Sparse(indices=tuple(ids), values=tuple(by_id[term_id] for term_id in ids))
+    return Sparse(indices=tuple(ids), values=tuple([by_id[term_id] for term_id in ids]))
 
 
 def _normal(text: str) -> str:
@@ -104,12 +109,13 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", text))
 
 
-def _chinese(run: str) -> tuple[list[str], list[str]]:
+def _chinese(run: str) -> tuple[Sequence[str], Sequence[str]]:
     words = rjieba.cut(run)
     return words, [character for word in words if len(word) > 1 for character in word]
 
 
-def _name(run: str) -> tuple[list[str], list[str]]:
+@lru_cache(maxsize=65_536)
+def _name(run: str) -> tuple[Sequence[str], Sequence[str]]:
     """A run of letters and digits as written, and its parts: each once, so that a long name does not outweigh the prose round it."""
     whole = _stem(run.casefold())
     if run.isascii() and run.isalpha() and not _CAMEL.search(run):

@@ -33,6 +33,9 @@ from shared.vectors.shard import block_ids_in, conditions, create, encode, engin
 
 _FREQUENCIES = "frequencies.msgpack"
 _BATCH = 1_000  # points per upsert, ids per retrieve
+_SEGMENT = (
+    50_000  # points: optimising one takes up to 1 GB, all at once would take 1.7 GB at 100,000 and more and more beyond
+)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -136,6 +139,7 @@ class EdgeBuilder:
         self._place = place
         self._lock = lock
         self._tally = Tally(begin)
+        self._since_optimised = 0
 
     def add(self, points: Sequence[Point]) -> None:
         """A block that is there already is left alone. Raises: UpstreamError, StorageError."""
@@ -147,6 +151,9 @@ class EdgeBuilder:
                 self._shard.update(qe.UpdateOperation.upsert_points([encode(point) for point in batch.values()]))
             for point in batch.values():
                 self._tally.add(point.sparse)
+            self._since_optimised += len(batch)
+            if self._since_optimised >= _SEGMENT:
+                self._optimise()
 
     def remove(self, block_ids: Sequence[BlockId]) -> None:
         """Raises: UpstreamError, StorageError."""
@@ -161,6 +168,12 @@ class EdgeBuilder:
 
     def block_ids(self) -> Iterable[BlockId]:
         return block_ids_in(self._shard)
+
+    def _optimise(self) -> None:
+        with engine():
+            self._shard.optimize()
+            self._shard.flush()
+        self._since_optimised = 0
 
     def seal(self) -> dict[str, str]:
         """Raises: UpstreamError, StorageError; the lock is free afterwards in any case."""

@@ -88,10 +88,11 @@ class Tally:
         self._settle_many()
 
     def frequencies(self) -> Frequencies:
-        come, gone = np.frombuffer(self._come, np.uint32), np.frombuffer(self._gone, np.uint32)
+        come, came = np.unique(np.frombuffer(self._come, np.uint32), return_counts=True)
+        gone, went = np.unique(np.frombuffer(self._gone, np.uint32), return_counts=True)
         terms, places = np.unique(np.concatenate([self._settled.terms, come, gone]), return_inverse=True)
-        change = np.concatenate([self._settled.counts, np.ones(len(come)), np.full(len(gone), -1.0)])
-        counts = np.bincount(places, weights=change, minlength=len(terms)).astype(np.int64)
+        changes = np.concatenate([self._settled.counts, came, -went])
+        counts = np.bincount(places, weights=changes, minlength=len(terms)).astype(np.int64)
         return Frequencies(points=self._points, terms=terms[counts > 0], counts=counts[counts > 0])
 
     def _settle_many(self) -> None:
@@ -102,7 +103,8 @@ class Tally:
 
 def stored(sparse: Sparse) -> Sparse:
     """A passage's weights as engines get them."""
-    return Sparse(indices=sparse.indices, values=tuple(_fixed(weight, PASSAGE_STEPS) for weight in sparse.values))
+    steps = np.maximum(np.rint(np.asarray(sparse.values, np.float64) * PASSAGE_STEPS), 1.0)
+    return Sparse(indices=sparse.indices, values=tuple((steps / PASSAGE_STEPS).tolist()))
 
 
 def _idf(having: int, *, points: int) -> float:

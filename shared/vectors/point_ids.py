@@ -4,11 +4,13 @@ The UUID is the block id itself, packed: 8 bytes of doc_id, 4 of index, 4 of ver
 needs no payload: fetching one for every hit made a search with many equal scores four times as slow.
 """
 
+import struct
 import uuid
 
 from shared.ids import BlockId, DocId, block_id
 
 _DOC_BYTES = 8
+_LAYOUT = struct.Struct(f">{_DOC_BYTES}sII")
 
 
 def pack(block: BlockId) -> uuid.UUID:
@@ -25,7 +27,6 @@ def pack(block: BlockId) -> uuid.UUID:
 
 def unpack(packed: uuid.UUID) -> tuple[BlockId, DocId, int]:
     """block_id, doc_id, index."""
-    doc = DocId(packed.bytes[:_DOC_BYTES].rstrip(b"\0").decode("ascii"))
-    index = int.from_bytes(packed.bytes[_DOC_BYTES : _DOC_BYTES + 4], "big")
-    version = int.from_bytes(packed.bytes[_DOC_BYTES + 4 :], "big")
+    name, index, version = _LAYOUT.unpack(packed.bytes)
+    doc = DocId(name.rstrip(b"\0").decode("ascii"))
     return block_id(doc, version, index), doc, index

@@ -16,6 +16,7 @@ from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Filter, Point
 
 _PAGE = 10_000  # points per scroll
+_SEGMENTS = 64  # fewer are not merged: the same on every machine, and merging costs as much memory as building in one
 
 
 def create(folder: Path, dimensions: int) -> qe.EdgeShard:
@@ -76,4 +77,5 @@ def _config(dimensions: int) -> qe.EdgeConfig:
         hnsw_config=no_graph,
         wal_enabled=False,  # nothing is published before flush, close and rename; with it a second reader is refused
         max_search_threads=1,
+        optimizers=qe.EdgeOptimizersConfig(default_segment_number=_SEGMENTS),
     )
