@@ -180,7 +180,7 @@ def test_a_secret_that_is_a_word_of_ours_makes_no_record_unreadable(tmp_path: Pa
 
 def test_a_content_that_can_not_be_kept_stops_nothing(tmp_path: Path) -> None:
     class Unreadable(Blobs):
-        def put(self, data: bytes) -> str:
+        def put(self, data: bytes, *, lasting: bool = True) -> str:
             raise PermissionError(13, "Permission denied")
 
     buffer = Buffer(max_spans=9)
