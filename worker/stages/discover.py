@@ -58,10 +58,9 @@ def _take_path(work: Work, path: Path, request: ImportRequest, *, max_bytes: int
     place = path_place(work.db, path, request.source, is_file=path.is_file(), now_ms=work.now_ms())
     intake = Intake(work, place.source, max_bytes=max_bytes)
     if path.is_file():
-        intake.take_file(Found(path=path, key=place.prefix))
-        return
-    for file in _under(files_under(path), place.prefix):
-        intake.take_file(file)
+        intake.take_files([Found(path=path, key=place.prefix)])
+    else:
+        intake.take_files(_under(files_under(path), place.prefix))
 
 
 def _take_members(work: Work) -> None:

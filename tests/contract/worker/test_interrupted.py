@@ -1,5 +1,6 @@
 """Imports that are killed, paused, cancelled, cut off: nothing is lost, nothing is bought twice, nothing half is published."""
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -102,6 +103,44 @@ def test_a_document_that_kills_its_worker_again_and_again_fails_alone(shop: Work
     assert (done.state, shop.members()) == ("completed", {"a.md": 1})
     (gap,) = done.failed_documents
     assert (gap.key, gap.stage, gap.code, gap.retryable) == ("b.md", "parse", "parse_crashed", True)
+
+
+def test_documents_that_were_under_way_beside_one_that_kills_its_worker_come_through(shop: Workshop) -> None:
+    shop.write(a="#!kills", b="# 乙\n好的文件。", c="# 丙\n也好。", d="# Four\nGood too.")
+    import_id = shop.ask()
+    for _ in range(3):
+        shop.killed(import_id)
+    done = shop.work(import_id)
+    assert shop.members() == {"b.md": 1, "c.md": 1, "d.md": 1}
+    assert [gap.key for gap in done.failed_documents] == ["a.md"]
+
+
+def test_documents_are_read_several_at_once(shop: Workshop) -> None:
+    shop.write(a=TEXT, b="# 乙\n第二份文件。")
+    met = threading.Barrier(2)
+
+    class Meeting:
+        def parse(self, path: Path, *, name: str) -> object:
+            met.wait(timeout=5)  # raises unless the other one comes
+            return shop.parser.parse(path, name=name)
+
+    assert shop.work(shop.ask(), parser=Meeting()).state == "completed"
+
+
+def test_what_was_under_way_when_the_worker_was_asked_to_stop_is_not_read_again(shop: Workshop) -> None:
+    shop.write(**{f"f{number}": f"# {number}\n第{number}份文件。" for number in range(9)})
+    import_id = shop.ask()
+
+    class Stopping:
+        def parse(self, path: Path, *, name: str) -> object:
+            shop.stopping.set()
+            return shop.parser.parse(path, name=name)
+
+    assert shop.work(import_id, parser=Stopping()).state == "running"
+    assert 0 < len(shop.parser.parsed) < 9
+    shop.stopping.clear()
+    assert shop.work(import_id).state == "completed"
+    assert sorted(shop.parser.parsed) == [f"f{number}.md" for number in range(9)]
 
 
 def test_an_import_that_kills_every_worker_fails_in_the_end(shop: Workshop) -> None:
