@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from msgspec import Struct
 from opentelemetry import trace
@@ -43,6 +43,7 @@ from worker.stages.work import ImportFailed, Stopped, Work
 
 MAX_CLAIMS = 5  # in a row without progress: the import ends its workers
 MAX_ROUNDS = 10  # of building on a base that moves away
+SHORT_DOCUMENTS = 20  # an import with more of them is given its builder when it needs it: 80 MB wouldn't wait for hours
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 15.0, 900.0
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer(names.TRACER)
@@ -59,6 +60,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     cache: EmbeddingCache
     vectors: Vectors
     build: Build
+    standby: Callable[[], AbstractContextManager[None]] = nullcontext  # inside it, `build` begins sooner
     max_document_bytes: int
     lease_ms: int
     now_ms: NowMs
@@ -173,15 +175,21 @@ class _Course:
         if get_import(work.db, work.import_id, now_ms=work.now_ms()).stage in (None, "discover"):
             with self._stage("discover"):
                 discover(work, self._request, max_bytes=parts.max_document_bytes, lineage=parts.chunking.lineage)
-        with self._stage("parse"):
-            parse(work, parts.parser, parts.chunking)
-        with self._stage("chunk"):
-            chunk(work, parts.parser, parts.chunking)
-        self._embed(self._chunked())
-        for _ in range(MAX_ROUNDS):
-            if self._round():
-                return
+        with parts.standby() if self._is_short() else nullcontext():
+            with self._stage("parse"):
+                parse(work, parts.parser, parts.chunking)
+            with self._stage("chunk"):
+                chunk(work, parts.parser, parts.chunking)
+            self._embed(self._chunked())
+            for _ in range(MAX_ROUNDS):
+                if self._round():
+                    return
         raise ImportFailed("conflict", "Other imports published again and again meanwhile. Retry this one.")
+
+    def _is_short(self) -> bool:
+        """Whether the time a builder takes to start would be felt."""
+        unfinished = list_items(self._work.db, self._work.import_id, "pending", "parsed", "chunked")
+        return 0 < len(unfinished) <= SHORT_DOCUMENTS
 
     def _round(self) -> bool:
         """Plan, build and publish on the base that is active now; False when it has to be done again."""

@@ -33,14 +33,14 @@ from shared.wake import ACTOR, QUEUE, open_broker, wake_import
 from worker.advance import Parts, advance
 from worker.parsers import ParserPool
 from worker.retention import Retention, Store
-from worker.stages.build import Order, build_in_child
-from worker.stages.index import BuildJob, BuildResult
+from worker.stages.build import ChildBuilder
 from worker.stages.lineage import chunking
 from worker.stages.publish import drop_unfinished
 from worker.stages.work import Stopped
 
 THREADS = 2  # imports at once: a small one needn't wait for a night-long one
 TICK_S = 2.0  # of the reconciler
+_POLL_MS = 200  # an idle worker looks for messages; by default it lets a second pass
 FAULT_S = 30.0  # retention rests after a fault
 QUIET_MS = 30_000  # an import is not woken again before
 STOP_S = 15.0  # less than the supervisor's patience
@@ -80,7 +80,7 @@ def run(settings: Settings) -> None:
     broker = open_broker(settings.broker.url)
     parts, close = open_parts(settings, layout)
     declare(broker, parts, stopping)
-    worker = dramatiq.Worker(broker, queues={QUEUE}, worker_threads=THREADS)
+    worker = dramatiq.Worker(broker, queues={QUEUE}, worker_threads=THREADS, worker_timeout=_POLL_MS)
     worker.queue_prefetch = 1  # a long import must not hold the next one's message
     worker.start()
     _log.info("worker ready data_dir=%s threads=%d", layout.root, THREADS)
@@ -112,9 +112,7 @@ def open_parts(settings: Settings, layout: Layout) -> tuple[Parts, Callable[[], 
     embedder = open_embedder(settings.embedding, threads=max(2, (os.cpu_count() or 2) // 2))
     cache = EmbeddingCache(layout.embeddings)
 
-    def build(job: BuildJob, check: Callable[[], None]) -> BuildResult:
-        return build_in_child(Order(job=job, data_dir=str(layout.root), qdrant=settings.qdrant), check)
-
+    builder = ChildBuilder(data_dir=str(layout.root), qdrant=settings.qdrant)
     parts = Parts(
         layout=layout,
         blobs=Blobs(layout.originals),
@@ -123,7 +121,8 @@ def open_parts(settings: Settings, layout: Layout) -> tuple[Parts, Callable[[], 
         embedder=embedder,
         cache=cache,
         vectors=open_vectors(settings.qdrant, layout.collections),
-        build=build,
+        build=builder.build,
+        standby=builder.standby,
         max_document_bytes=worker.max_document_bytes,
         lease_ms=worker.lease_ms,
         now_ms=now_ms,

@@ -29,7 +29,7 @@ class MemoryVectors:
         self._building.add(name)
         return MemoryBuilder(name, sealed=self._sealed, building=self._building, based_on=base and base.name)
 
-    def open(self, name: str, *, files: dict[str, str]) -> "MemoryCollection":
+    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> "MemoryCollection":
         if name not in self._sealed:
             raise CollectionUnavailable(f"collection {name} is not there", ids=[name])
         return MemoryCollection(self._sealed[name])

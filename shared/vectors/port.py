@@ -103,8 +103,11 @@ class Vectors(Protocol):
         """
         ...
 
-    def open(self, name: str, *, files: dict[str, str]) -> Collection:
-        """`files` as seal() returned them; a missing or changed one raises CollectionUnavailable naming it."""
+    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> Collection:
+        """`files` as seal() returned them; a missing or changed one raises CollectionUnavailable naming it.
+
+        trusted: the caller sealed them a moment ago, and spares reading them all once more.
+        """
         ...
 
     def names(self) -> list[str]: ...  # sealed collections

@@ -73,7 +73,7 @@ class ServerVectors:
                 self._client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD, wait=True)
         return ServerBuilder(self._client, name, collection, sleep=self._sleep)
 
-    def open(self, name: str, *, files: dict[str, str]) -> "ServerCollection":
+    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> "ServerCollection":
         """`files` is empty: the server keeps its own. Raises: CollectionUnavailable, UpstreamError."""
         with _server():
             collection = self._aliases().get(_alias(name))

@@ -8,7 +8,9 @@ killed when the import is stopped, and gives its memory back.
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -46,42 +48,100 @@ Reply: TypeAlias = Built | Missing | Unsound | Broken
 _decode = msgspec.json.Decoder(Reply).decode
 
 
-def build_in_child(order: Order, check: Callable[[], None]) -> BuildResult:
-    """Build and wait; `check` may raise to end it, and the child with it.
+class ChildBuilder:
+    """Builds in a child of its own each time. Thread-safe."""
 
-    Raises: StorageError, UpstreamError, BuildCrashed; whatever `check` raises.
-    """
-    read_end, write_end = os.pipe()  # the child ends when ours is closed, however we end
-    try:
-        with subprocess.Popen(
-            [sys.executable, "-m", "worker.stages.build"],
-            cwd=_ROOT,
-            env={**os.environ, PARENT_PIPE: str(read_end)},
-            pass_fds=(read_end,),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # a terminal's Ctrl-C is for the worker
-        ) as process:
-            try:
-                output = _communicate(process, msgspec.json.encode(order), check)
-            finally:
-                process.kill()  # nothing happens to one that has ended
-    finally:
-        os.close(read_end)
-        os.close(write_end)
-    if process.returncode != 0:
-        raise BuildCrashed(f"The process that builds the collection ended with status {process.returncode}.")
-    return _raised(_decode(output))
+    def __init__(self, *, data_dir: str, qdrant: QdrantSettings) -> None:
+        self._data_dir = data_dir
+        self._qdrant = qdrant
+        self._idle: list[_Child] = []
+        self._turn = threading.Lock()
 
-
-def _communicate(process: subprocess.Popen[bytes], order: bytes, check: Callable[[], None]) -> bytes:
-    given: bytes | None = order
-    while True:
+    @contextmanager
+    def standby(self) -> Generator[None]:
+        """Have a child ready inside the `with`: it starts (half a second) while its import is still being read and embedded."""
+        child = _Child()
+        with self._turn:
+            self._idle.append(child)
         try:
-            return process.communicate(given, timeout=_LOOK_S)[0]
-        except subprocess.TimeoutExpired:
-            given = None
-            check()
+            yield
+        finally:
+            with self._turn:
+                unused = child in self._idle
+                if unused:
+                    self._idle.remove(child)
+            if unused:
+                child.end()
+
+    def build(self, job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        """Build and wait; `check` may raise to end it, and the child with it.
+
+        Raises: StorageError, UpstreamError, BuildCrashed; whatever `check` raises.
+        """
+        child = self._standing_by() or _Child()
+        try:
+            output = child.answer(
+                msgspec.json.encode(Order(job=job, data_dir=self._data_dir, qdrant=self._qdrant)), check
+            )
+        finally:
+            child.end()
+        if child.status != 0:
+            raise BuildCrashed(f"The process that builds the collection ended with status {child.status}.")
+        return _raised(_decode(output))
+
+    def _standing_by(self) -> "_Child | None":
+        while True:
+            with self._turn:
+                child = self._idle.pop() if self._idle else None
+            if child is None or child.status is None:
+                return child
+            child.end()  # it died meanwhile
+
+
+class _Child:
+    def __init__(self) -> None:
+        self._lifeline = os.pipe()  # the child ends when our end is closed, however we end
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "worker.stages.build"],
+                cwd=_ROOT,
+                env={**os.environ, PARENT_PIPE: str(self._lifeline[0])},
+                pass_fds=(self._lifeline[0],),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,  # a terminal's Ctrl-C is for the worker
+            )
+        except BaseException:
+            self._close_lifeline()
+            raise
+
+    @property
+    def status(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll()
+
+    def answer(self, order: bytes, check: Callable[[], None]) -> bytes:
+        given: bytes | None = order
+        while True:
+            try:
+                return self._process.communicate(given, timeout=_LOOK_S)[0]
+            except subprocess.TimeoutExpired:
+                given = None
+                check()
+
+    def end(self) -> None:
+        """Nothing happens to one that has ended."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+        self._close_lifeline()
+
+    def _close_lifeline(self) -> None:
+        for end in self._lifeline:
+            os.close(end)
 
 
 def _raised(reply: Reply) -> BuildResult:
@@ -114,7 +174,10 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not end up in the answer
     follow_parent()
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
+    asked = sys.stdin.buffer.read()
+    if not asked:  # it stood by and wasn't needed
+        return
+    order = msgspec.json.decode(asked, type=Order)
     with answers:
         answers.write(msgspec.json.encode(_answer(order)))
 

@@ -177,7 +177,7 @@ def _checked(
     vectors: Vectors,
 ) -> Problem | None:
     try:
-        collection = vectors.open(job.snapshot_id, files=files)
+        collection = vectors.open(job.snapshot_id, files=files, trusted=True)
     except CollectionUnavailable as error:
         return Problem(check="open", detail=error.message)
     try:
