@@ -75,12 +75,11 @@ class EdgeVectors:
                 lock.release()
                 raise
 
-    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> "EdgeCollection":
+    def open(self, name: str, *, files: dict[str, str]) -> "EdgeCollection":
         folder = self._place(name)
         if not folder.is_dir():
             raise CollectionUnavailable(f"collection {name} is not there; import again or restore {folder}", ids=[name])
-        if not trusted:
-            verify(folder, files)
+        verify(folder, files)
         frequencies = _frequencies(folder, name)
         try:
             return EdgeCollection(qe.EdgeShard.load(str(folder)), frequencies)
@@ -178,20 +177,27 @@ class EdgeBuilder:
 
     def seal(self) -> dict[str, str]:
         """Raises: UpstreamError, StorageError; the lock is free afterwards in any case."""
+        digests, collection = self.seal_open()
+        collection.close()
+        return digests
+
+    def seal_open(self) -> tuple[dict[str, str], "EdgeCollection"]:
+        """Raises: as `seal`."""
         try:
             with engine():
                 self._shard.optimize()
                 self._shard.flush()
                 self._shard.close()
                 # The first load applies and removes what small segments keep in journals: after it the files stay as they are.
-                qe.EdgeShard.load(str(self._folder)).close()
+                self._shard = qe.EdgeShard.load(str(self._folder))
+            frequencies = self._tally.frequencies()
             with storing(f"collection {self._place.name} can't be sealed"):
-                (self._folder / _FREQUENCIES).write_bytes(self._tally.frequencies().encode())
+                (self._folder / _FREQUENCIES).write_bytes(frequencies.encode())
                 digests = digest_and_sync(self._folder)
                 self._folder.rename(self._place)
                 sync_folder(self._place.parent)
                 sync_folder(self._folder.parent)
-            return digests
+            return digests, EdgeCollection(self._shard, frequencies)
         finally:
             self._lock.release()
 

@@ -29,7 +29,7 @@ class MemoryVectors:
         self._building.add(name)
         return MemoryBuilder(name, sealed=self._sealed, building=self._building, based_on=base and base.name)
 
-    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> "MemoryCollection":
+    def open(self, name: str, *, files: dict[str, str]) -> "MemoryCollection":
         if name not in self._sealed:
             raise CollectionUnavailable(f"collection {name} is not there", ids=[name])
         return MemoryCollection(self._sealed[name])
@@ -69,6 +69,9 @@ class MemoryBuilder:
         self._sealed[self._name] = tuple(self._points.values())
         self._building.discard(self._name)
         return {}
+
+    def seal_open(self) -> tuple[dict[str, str], "MemoryCollection"]:
+        return self.seal(), MemoryCollection(self._sealed[self._name])
 
     def abandon(self) -> None:
         self._building.discard(self._name)

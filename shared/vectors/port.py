@@ -86,6 +86,10 @@ class Builder(Protocol):
         """Optimise, flush, fsync and make readable under its name. Returns relative path -> sha256 of files that never change again ({} for a server)."""
         ...
 
+    def seal_open(self) -> tuple[dict[str, str], Collection]:
+        """`seal`, and the collection as it was sealed: for the checks of whoever made it, who needn't read every file once more."""
+        ...
+
     def abandon(self) -> None:
         """Close without sealing; what was added may be thrown away."""
         ...
@@ -103,11 +107,8 @@ class Vectors(Protocol):
         """
         ...
 
-    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> Collection:
-        """`files` as seal() returned them; a missing or changed one raises CollectionUnavailable naming it.
-
-        trusted: the caller sealed them a moment ago, and spares reading them all once more.
-        """
+    def open(self, name: str, *, files: dict[str, str]) -> Collection:
+        """`files` as seal() returned them; a missing or changed one raises CollectionUnavailable naming it."""
         ...
 
     def names(self) -> list[str]: ...  # sealed collections

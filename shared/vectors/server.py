@@ -73,7 +73,7 @@ class ServerVectors:
                 self._client.create_payload_index(collection, field, models.PayloadSchemaType.KEYWORD, wait=True)
         return ServerBuilder(self._client, name, collection, sleep=self._sleep)
 
-    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> "ServerCollection":
+    def open(self, name: str, *, files: dict[str, str]) -> "ServerCollection":
         """`files` is empty: the server keeps its own. Raises: CollectionUnavailable, UpstreamError."""
         with _server():
             collection = self._aliases().get(_alias(name))
@@ -155,6 +155,10 @@ class ServerBuilder:
             made = models.CreateAlias(collection_name=self._collection, alias_name=alias)
             self._client.update_collection_aliases([models.CreateAliasOperation(create_alias=made)])
         return {}
+
+    def seal_open(self) -> tuple[dict[str, str], "ServerCollection"]:
+        """Raises: as `seal`."""
+        return self.seal(), ServerCollection(self._client, self._collection, self._tally.frequencies())
 
     def abandon(self) -> None:
         with _server():

@@ -22,7 +22,7 @@ from shared.types.snapshots import SnapshotDocument
 from shared.vectors.port import Base, Builder, Dense, Point, Vectors
 from worker.faults import fault_point
 from worker.stages.embed import BlockText, Target, block_texts
-from worker.stages.seal import Problem, Sample, SealCheck, check, sample
+from worker.stages.seal import Sample, SealCheck, check, sample
 
 BATCH = 512  # points that go to the engine at once
 T = TypeVar("T")
@@ -103,13 +103,17 @@ def build(job: BuildJob, *, db: Database, cache: EmbeddingCache, vectors: Vector
             return Missing(documents=missing)
         fault_point("index:added")
         watch.lap("index")
-        files = builder.seal()
+        files, collection = builder.seal_open()
     except BaseException:
         builder.abandon()
         raise
     fault_point("seal:sealed")
     watch.lap("seal")
-    problem = _checked(job, members, files, db=db, cache=cache, vectors=vectors)
+    try:
+        samples = _samples(members, job.embedding_version, db=db, cache=cache)
+        problem = check(collection, member_block_ids(db, job.snapshot_id), samples)
+    finally:
+        collection.close()
     if problem is not None:
         return Unsound(check=problem.check, detail=problem.detail)
     watch.lap("check")
@@ -165,26 +169,6 @@ def _apply(builder: Builder, todo: Change, *, job: BuildJob, db: Database, cache
         for batch in _batches(texts):
             builder.add([_point(text, member, known[text.sha256]) for text in batch])
     return tuple(missing)
-
-
-def _checked(
-    job: BuildJob,
-    members: Sequence[SnapshotDocument],
-    files: dict[str, str],
-    *,
-    db: Database,
-    cache: EmbeddingCache,
-    vectors: Vectors,
-) -> Problem | None:
-    try:
-        collection = vectors.open(job.snapshot_id, files=files, trusted=True)
-    except CollectionUnavailable as error:
-        return Problem(check="open", detail=error.message)
-    try:
-        samples = _samples(members, job.embedding_version, db=db, cache=cache)
-        return check(collection, member_block_ids(db, job.snapshot_id), samples)
-    finally:
-        collection.close()
 
 
 def _samples(

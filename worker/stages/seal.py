@@ -14,7 +14,7 @@ SAMPLES = 16
 _NEAREST = 10
 _EQUAL = 2e-3  # engines may store half floats: a vector's cosine with itself is this close to 1
 
-SealCheck = Literal["open", "count", "ids", "own_vector", "rare_term"]
+SealCheck = Literal["count", "ids", "own_vector", "rare_term"]
 
 
 class Problem(Struct, frozen=True, kw_only=True):

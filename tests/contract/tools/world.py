@@ -146,9 +146,9 @@ class Watched:
         self.closed_one = threading.Event()
         world.vectors = self
 
-    def open(self, name: str, *, files: dict[str, str], trusted: bool = False) -> Collection:
+    def open(self, name: str, *, files: dict[str, str]) -> Collection:
         self.opened.append(name)
-        return _WatchedCollection(self._inner.open(name, files=files, trusted=trusted), name, self)
+        return _WatchedCollection(self._inner.open(name, files=files), name, self)
 
     def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
         return self._inner.build(name, dimensions=dimensions, base=base)

@@ -115,3 +115,18 @@ def test_a_query_of_another_dimension_is_refused(vectors: Vectors) -> None:
     collection = sealed(vectors, [a_point()])
     with pytest.raises((CiteboundError, ValueError)):
         collection.dense(vector(1, 0), within=EVERYTHING, limit=5)
+
+
+def test_what_is_sealed_and_kept_open_is_what_is_opened_later(vectors: Vectors) -> None:
+    points = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0 + index)) for index in range(12)]
+    name = a_name()
+    builder = vectors.build(name, dimensions=3)
+    builder.add(points)
+    files, kept = builder.seal_open()
+    opened = vectors.open(name, files=files)
+    for collection in (kept, opened):
+        assert sorted(collection.block_ids()) == sorted(point.block_id for point in points)
+    expected = opened.sparse(sparse(t1=1.0), within=EVERYTHING, limit=5)
+    assert kept.sparse(sparse(t1=1.0), within=EVERYTHING, limit=5) == expected
+    kept.close()
+    assert vectors.open(name, files=files).sparse(sparse(t1=1.0), within=EVERYTHING, limit=5) == expected

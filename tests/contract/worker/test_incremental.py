@@ -34,7 +34,7 @@ class Watching:
 class _WatchedBuilder:
     def __init__(self, builder: Builder, watching: Watching) -> None:
         self.based_on, self.block_ids = builder.based_on, builder.block_ids
-        self.seal, self.abandon = builder.seal, builder.abandon
+        self.seal, self.seal_open, self.abandon = builder.seal, builder.seal_open, builder.abandon
         self._builder = builder
         self._watching = watching
 

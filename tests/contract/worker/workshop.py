@@ -22,7 +22,7 @@ from shared.settings import WorkerSettings
 from shared.types.imports import Import, ImportRequest
 from shared.types.snapshots import Snapshot
 from shared.vectors.memory import MemoryVectors
-from shared.vectors.port import Base, Builder, Vectors
+from shared.vectors.port import Base, Builder, Collection, Vectors
 from worker.advance import Parts, advance
 from worker.parsers import Element, Parsed
 from worker.stages.index import BuildJob, BuildResult, build
@@ -74,12 +74,15 @@ class _LosingBuilder:
     def __init__(self, builder: Builder, lost: set[BlockId]) -> None:
         self.based_on, self.add, self.remove = builder.based_on, builder.add, builder.remove
         self.block_ids, self.abandon = builder.block_ids, builder.abandon
-        self._seal = builder.seal
+        self._seal_open = builder.seal_open
         self._lost = lost
 
     def seal(self) -> dict[str, str]:
+        return self.seal_open()[0]
+
+    def seal_open(self) -> tuple[dict[str, str], Collection]:
         self.remove(sorted(self._lost))
-        return self._seal()
+        return self._seal_open()
 
 
 class Workshop:
