@@ -1,8 +1,9 @@
 """How an import grows: made-up documents through a whole Citebound, with a provider double as a fast embedder over HTTP.
 
     .venv/bin/python -m scripts.bench.import [--blocks 10,100,1000,10000] [--full] [--json]
-For each size, in a data folder of its own: the first import, then the folder again with nothing changed, with one document changed, and that
-document changed again and imported by itself. Times are the import's own (accepted to published) and its worker's log; memory is sampled.
+For each size, in a data folder of its own: the first import, then the folder again with nothing changed, with one document changed, and
+that document changed again and imported by itself. Times are the import's own (accepted to published) and its worker's log; memory and
+processor time are sampled.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -52,6 +53,7 @@ class Row(Struct, frozen=True, kw_only=True):
     stage_ms: dict[str, int]
     build_ms: dict[str, int]  # parts of the stage index; {} when nothing was built
     memory_mb: dict[str, int]  # peak by process
+    cpu_s: float  # of the worker, its parsers and builders: what other programs on the machine don't change
 
 
 def main() -> None:
@@ -90,12 +92,12 @@ def measure(folder: Path, blocks: int) -> list[Row]:
 
 
 def show(rows: Sequence[Row]) -> None:
-    table = Table(*("blocks", "import", "s", "blocks/s", *STAGES, "worker MB", "builder MB", "parser MB"))
+    table = Table(*("blocks", "import", "s", "blocks/s", *STAGES, "CPU s", "worker MB", "builder MB", "parser MB"))
     for row in rows:
         rate = "" if row.blocks_per_s is None else f"{row.blocks_per_s:.0f}"
         stages = (f"{row.stage_ms.get(stage, 0)}" for stage in STAGES)
         memory = (f"{row.memory_mb.get(role, 0)}" for role in ("worker", "builder", "parser"))
-        table.add_row(f"{row.blocks}", row.what, f"{row.seconds:.2f}", rate, *stages, *memory)
+        table.add_row(f"{row.blocks}", row.what, f"{row.seconds:.2f}", rate, *stages, f"{row.cpu_s:.2f}", *memory)
     console = Console(width=200)
     console.print(table)
     console.print("stages in ms; inside index: " + "; ".join(f"{row.blocks} {row.what} {row.build_ms}" for row in rows))
@@ -109,7 +111,7 @@ class _Bench:
     def run(self, what: str, paths: Sequence[Path], *, blocks: int, all_blocks: bool = False) -> Row:
         running = read_instance(self._instance.layout)
         assert running is not None
-        with _memory(running.children["worker"]) as memory_mb:
+        with _watched(running.children["worker"]) as usage:
             done = watch(self._api, send_paths(self._api, paths, {}).import_id, show=False)
         if done.state != "completed" or done.finished_at_ms is None:
             raise RuntimeError(f"{what} of {blocks} blocks: {done.state}, {done.pause_reason or done.failure_reason}")
@@ -121,7 +123,8 @@ class _Bench:
             blocks_per_s=done.progress.blocks / seconds if all_blocks else None,
             stage_ms=self._stage_ms(done),
             build_ms=self._manifest(done).build_ms if what != "nothing changed" else {},
-            memory_mb=dict(memory_mb),
+            memory_mb=dict(usage.memory_mb),
+            cpu_s=round(usage.cpu_s(), 2),
         )
 
     def _manifest(self, done: Import) -> SnapshotManifest:
@@ -141,29 +144,47 @@ class _Bench:
         return dict(spent)
 
 
+class _Usage:
+    """Of a worker and everything it starts."""
+
+    def __init__(self, worker: int) -> None:
+        self.memory_mb: dict[str, int] = defaultdict(int)  # peak, the largest of its kind
+        self._worker = psutil.Process(worker)
+        self._first: dict[int, float] = {}
+        self._last: dict[int, float] = {}
+        self.sample(new_begins_at=None)
+
+    def sample(self, *, new_begins_at: float | None = 0.0) -> None:
+        """new_begins_at: processor time that a process seen for the first time counts from; None = from now."""
+        for process in (self._worker, *self._worker.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+                role = "worker" if process.pid == self._worker.pid else _role(process.cmdline())
+                self.memory_mb[role] = max(self.memory_mb[role], process.memory_info().rss // 2**20)
+                times = process.cpu_times()
+                spent = times.user + times.system
+                self._first.setdefault(process.pid, spent if new_begins_at is None else new_begins_at)
+                self._last[process.pid] = spent
+
+    def cpu_s(self) -> float:
+        return sum(self._last.values()) - sum(self._first.values())
+
+
 @contextmanager
-def _memory(worker: int) -> Generator[dict[str, int]]:
-    """Peak resident memory in MB by process, filled at the end: of the worker, and of the largest of its builders and parsers."""
-    peak: dict[str, int] = defaultdict(int)
-    ended = threading.Event()
+def _watched(worker: int) -> Generator[_Usage]:
+    usage, ended = _Usage(worker), threading.Event()
 
     def sample() -> None:
-        main = psutil.Process(worker)
         while not ended.wait(_SAMPLE_S):
-            for process in (main, *main.children(recursive=True)):
-                try:
-                    role = "worker" if process.pid == worker else _role(process.cmdline())
-                    peak[role] = max(peak[role], process.memory_info().rss // 2**20)
-                except psutil.NoSuchProcess:
-                    continue
+            usage.sample()
 
-    thread = threading.Thread(target=sample, name="memory")
+    thread = threading.Thread(target=sample, name="usage")
     thread.start()
     try:
-        yield peak
+        yield usage
     finally:
         ended.set()
         thread.join()
+        usage.sample()
 
 
 def _role(arguments: Sequence[str]) -> str:
