@@ -34,6 +34,7 @@ from tests.faults.world import Row, World
 from tests.promises import promise
 from worker.parsers import Parsed
 from worker.stages.lineage import chunking
+from worker.stages.parse import AT_ONCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -223,21 +224,25 @@ def change_a_byte(path: Path) -> None:
 
 @promise("P8")
 def test_an_original_that_was_changed_is_not_read_as_if_nothing_had_happened(shop: Workshop) -> None:
-    shop.write(a="# 甲\n好的文件。", b="# 乙\n水泵 P-1042。")
+    names = [f"d{number}" for number in range(AT_ONCE + 1)]  # the last one's turn comes when the first was read
+    last = names[-1]
+    shop.write(**{name: f"# {name}\n水泵 P-{name}。" for name in names})
     import_id = shop.ask()
     originals = shop.parts.blobs
+    original = originals.path(hashlib.sha256((shop.files / f"{last}.md").read_bytes()).hexdigest())
 
     class Meddling:
-        """Changes the second original after the first was read."""
+        """Changes the last original while the first is read."""
 
         def parse(self, path: Path, *, name: str) -> Parsed:
-            change_a_byte(originals.path(hashlib.sha256((shop.files / "b.md").read_bytes()).hexdigest()))
+            if name == f"{names[0]}.md":
+                change_a_byte(original)
             return shop.parser.parse(path, name=name)
 
     done = shop.work(import_id, parser=Meddling())
-    assert [(gap.key, gap.stage, gap.code) for gap in done.failed_documents] == [("b.md", "parse", "unreadable")]
+    assert [(gap.key, gap.stage, gap.code) for gap in done.failed_documents] == [(f"{last}.md", "parse", "unreadable")]
     assert shop.run().failed_documents == ()
-    assert shop.members() == {"a.md": 1, "b.md": 1}
+    assert shop.members() == {f"{name}.md": 1 for name in names}
 
 
 @promise("P9")
