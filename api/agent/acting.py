@@ -7,9 +7,9 @@ import msgspec
 
 from api.agent import brakes, budget
 from api.agent.budget import LimitCode, Refused
+from api.agent.decisions import ToolAction
 from api.agent.ledger import Fetch
 from api.agent.observation import NOTHING, HarnessStatus, envelope
-from api.agent.react import ToolAction
 from api.agent.state import State, Unread
 from api.agent.steps import Admission, CallTool, Effect, Event, Measure, Measured, Returned
 from api.tools.contract import ToolResult

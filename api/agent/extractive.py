@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from api.agent.decisions import Finish, ProtocolError, ToolAction
 from api.agent.drive import Stopwatch
 from api.agent.excerpts import Passage, Picked, asked_terms, pick
 from api.agent.observation import Envelope, opened
-from api.agent.react import Finish, ProtocolError, ToolAction, parse
+from api.agent.react import parse
 from api.agent.steps import AskFailed, AskModel, Replied, Wording
 from api.agent.words import content_terms
 from api.tools.search_blocks import MAX_QUERY

@@ -12,8 +12,9 @@ from api.agent import brakes, budget
 from api.agent.acting import act
 from api.agent.asking import ask, ask_last, withdraw
 from api.agent.budget import LimitCode, Refused
+from api.agent.decisions import Decision, Ending, Finish, ProtocolError, ToolAction
 from api.agent.observation import HarnessStatus, envelope
-from api.agent.react import Decision, Ending, Finish, ProtocolError, ToolAction, parse, parse_final
+from api.agent.react import parse, parse_final
 from api.agent.state import State
 from api.agent.steps import (
     AskFailed,

@@ -8,55 +8,9 @@ Strict about meaning, tolerant about form: see tests/unit/agent/malformed.py for
 """
 
 import re
-from typing import Literal, TypeAlias
-
-from msgspec import Struct
 
 from api.agent.arguments import Unreadable, read_object, starts_object
-
-Ending = Literal["answer", "refusal", "clarification"]
-Problem = Literal[
-    "empty",  # nothing but white space
-    "thinking_only",  # hidden reasoning that never came to a decision
-    "no_action",
-    "several_actions",
-    "no_brackets",  # an action's name without [...]
-    "not_an_object",  # arguments that are no JSON object
-    "bad_json",
-    "cut",  # the output limit came before the action's end
-    "empty_answer",
-]
-
-
-class ToolAction(Struct, frozen=True, kw_only=True):
-    """`tool`: as the model wrote it, maybe unknown. `kept`: the reply up to the action's end, as it goes into the history."""
-
-    thought: str
-    tool: str
-    arguments: dict[str, object]
-    kept: str
-
-
-class Finish(Struct, frozen=True, kw_only=True):
-    """`cut`: the output limit came before the closing bracket."""
-
-    thought: str
-    ending: Ending
-    text: str
-    kept: str
-    cut: bool = False
-
-
-class ProtocolError(Struct, frozen=True, kw_only=True):
-    """`detail`: what exactly, for the model; may be empty."""
-
-    thought: str
-    problem: Problem
-    detail: str
-    kept: str
-
-
-Decision: TypeAlias = ToolAction | Finish | ProtocolError
+from api.agent.decisions import Decision, Ending, Finish, Problem, ProtocolError, ToolAction
 
 _ENDINGS: dict[str, Ending] = {"finish": "answer", "refuse": "refusal", "clarify": "clarification"}
 _CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}

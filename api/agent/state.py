@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from api.agent import brakes
 from api.agent.conversation import Conversation
+from api.agent.decisions import Finish
 from api.agent.ledger import Ledger
 from api.agent.observation import HarnessStatus
-from api.agent.react import Finish
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
 from api.tools.contract import ToolResult
 from shared.types.events import ToolResulted

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from api.agent.brakes import Brake
 from api.agent.budget import Verdict
+from api.agent.decisions import Finish, Problem
 from api.agent.ledger import Ledger
-from api.agent.react import Finish, Problem
 from api.tools.contract import ToolResult
 from shared.ids import SnapshotId
 from shared.llm.port import ChatUsage, Message

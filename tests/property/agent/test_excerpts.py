@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.agent.citations import resolve
+from api.agent.decisions import Finish, ToolAction
 from api.agent.excerpts import MOST, Passage, pick
 from api.agent.extractive import next_reply, read
 from api.agent.observation import envelope
-from api.agent.react import Finish, ToolAction, parse
+from api.agent.react import parse
 from shared.llm.port import Message
 from tests.unit.agent.playing import TOOLS
 from tests.unit.agent.texts import ZH

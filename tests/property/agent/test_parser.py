@@ -4,7 +4,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.agent.react import Finish, ProtocolError, ToolAction, parse, parse_final
+from api.agent.decisions import Finish, ProtocolError, ToolAction
+from api.agent.react import parse, parse_final
 from tests.unit.agent.playing import TOOLS
 
 PIECES = (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.agent.react import Finish
+from api.agent.decisions import Finish
 from api.agent.steps import Admission, Braked, Broken, Misspoken, Retried
 from shared.llm.port import ChatUsage
 from shared.types.events import ToolResulted, TurnStarted

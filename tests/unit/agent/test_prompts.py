@@ -12,9 +12,9 @@ from msgspec import structs
 
 from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
+from api.agent.decisions import Problem
 from api.agent.gaps import MOST_NAMED, NAME_CHARS, gap, named
 from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
-from api.agent.react import Problem
 from shared.access import OWNER
 from shared.errors import SettingsError, UpstreamCode
 from shared.prompts import load_bundle

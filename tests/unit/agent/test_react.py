@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from api.agent.react import Decision, Finish, ProtocolError, ToolAction, parse, parse_final
+from api.agent.decisions import Decision, Finish, ProtocolError, ToolAction
+from api.agent.react import parse, parse_final
 from tests.unit.agent.malformed import CASES, Case
 
 TOOLS = frozenset({"list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"})
