@@ -1,7 +1,8 @@
 """Which source a path or an upload belongs to, and under which key. Pure but for looking at the sources there are."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -74,13 +75,17 @@ def upload_keys(uploads: Sequence[Upload]) -> list[tuple[str, Upload]]:
     """A key for each upload, in order. Two files of one name are two documents: the later one gets a number."""
     taken: dict[str, Upload] = {}
     for upload in uploads:
-        key = plain = document_key(upload.name)
-        number = 2
-        while taken.get(key, upload).sha256 != upload.sha256:
-            path = PurePosixPath(plain)
-            key, number = str(path.with_name(f"{path.stem} ({number}){path.suffix}")), number + 1
-        taken.setdefault(key, upload)
+        keys = numbered(document_key(upload.name))
+        taken.setdefault(next(key for key in keys if taken.get(key, upload).sha256 == upload.sha256), upload)
     return list(taken.items())
+
+
+def numbered(key: str) -> Iterator[str]:
+    """The key itself, then with 2, 3 … before its suffix: a.md, a (2).md …"""
+    yield key
+    path = PurePosixPath(key)
+    for number in count(2):
+        yield str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
 
 
 def _made(db: Database, root: Path, spec: SourceSpec, *, now_ms: int) -> Source:

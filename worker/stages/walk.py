@@ -1,14 +1,14 @@
 """The documents of a folder on this machine."""
 
 import os
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from shared.errors import StorageError
-from worker.stages.places import document_key
+from worker.stages.places import document_key, numbered
 
 _LEFT_BEHIND = frozenset({"desktop.ini", "thumbs.db", "__macosx", "$recycle.bin", "system volume information"})
 
@@ -20,31 +20,54 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def files_under(root: Path) -> Iterator[Found]:
-    """Every document of a folder in sorted order; keys are relative to `root`.
+    """Every document of a folder, those of one folder in sorted order before its folders; keys are relative to `root`.
 
     Hidden files and what systems and office programs leave behind are passed over. Links are not followed: inside the folder
-    their target is found under its own name, and one that leads outside is refused.
+    their target is found under its own name, and one that leads outside is refused. However deep folders lie in one another,
+    only what the system can't name any more (4,096 bytes on Linux) is refused. No two have the same key: names that differ only
+    in their Unicode form, or in bytes that are no Unicode, get a number.
     Raises: StorageError when the folder itself can't be read; a folder in it that can't be read is refused.
     """
-    inside = root.resolve()
-    unreadable: list[OSError] = []
-    for folder, names, files in os.walk(root, onerror=unreadable.append):
-        names[:] = sorted(name for name in names if not is_junk(name))
-        links = [name for name in names if (Path(folder) / name).is_symlink()]
-        for name in sorted([*(file for file in files if not is_junk(file)), *links]):
-            path = Path(folder) / name
-            key = document_key(path.relative_to(root).as_posix())
-            if path.is_symlink():
-                if not path.resolve().is_relative_to(inside):
-                    yield Found(path=path, key=key, refused="The link leads outside the folder.")
-            elif stat.S_ISREG(path.lstat().st_mode):  # no pipes, sockets, devices
-                yield Found(path=path, key=key)
-    for error in unreadable:
-        folder = Path(str(error.filename))
-        if folder == root:
-            raise StorageError(f"{root} can't be read: {error.strerror}. Mend that and resume the import.") from error
-        key = document_key(folder.relative_to(root).as_posix())
-        yield Found(path=folder, key=key, refused=f"The folder can't be read: {error.strerror}.")
+    taken: set[str] = set()
+    for found in _walk(root):
+        key = next(key for key in numbered(found.key) if key not in taken)
+        taken.add(key)
+        yield found if key == found.key else replace(found, key=key)
+
+
+def _walk(root: Path) -> Iterator[Found]:
+    inside = Path(os.path.realpath(root))
+    waiting = [root]  # a stack of our own: os.walk calls itself for each level
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                there = sorted((entry for entry in entries if not is_junk(entry.name)), key=lambda entry: entry.name)
+            documents = list(_documents(there, root, inside))
+            folders = [folder / entry.name for entry in there if entry.is_dir(follow_symlinks=False)]
+        except OSError as error:
+            if folder == root:
+                raise StorageError(
+                    f"{root} can't be read: {error.strerror}. Mend that and resume the import."
+                ) from error
+            yield _found(folder, root, refused=f"The folder can't be read: {error.strerror}.")
+        else:
+            yield from documents
+            waiting += reversed(folders)
+
+
+def _documents(entries: Iterable[os.DirEntry[str]], root: Path, inside: Path) -> Iterator[Found]:
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_symlink():
+            if not Path(os.path.realpath(path)).is_relative_to(inside):  # Path.resolve raises for a link to itself
+                yield _found(path, root, refused="The link leads outside the folder.")
+        elif entry.is_file(follow_symlinks=False):  # no pipes, sockets, devices
+            yield _found(path, root)
+
+
+def _found(path: Path, root: Path, *, refused: str | None = None) -> Found:
+    return Found(path=path, key=document_key(path.relative_to(root).as_posix()), refused=refused)
 
 
 def is_junk(name: str) -> bool:

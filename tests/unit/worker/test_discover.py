@@ -1,4 +1,5 @@
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ def write(root: Path, *names: str) -> None:
         path.write_text("内容")
 
 
+def nest(root: Path, name: str, depth: int) -> None:
+    """`depth` folders in one another with a file in the last; no path could name it."""
+    at = os.open(root, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=at)
+        inner = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(os.open("深.md", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+    os.close(at)
+
+
 def test_a_folder_is_walked_in_sorted_order_without_what_systems_leave_behind(tmp_path: Path) -> None:
     write(tmp_path, "b.md", "a.md", "章/一.md", "章/.hidden/x.md", ".DS_Store", "~$报告.docx", "notes.md~")
     write(tmp_path, "Thumbs.db", "__MACOSX/a.md", ".git/config")
@@ -34,6 +47,41 @@ def test_links_are_not_followed_and_those_that_lead_outside_are_refused(tmp_path
     (inside / "loop").symlink_to(inside, target_is_directory=True)
     found = {file.key: file.refused is not None for file in files_under(inside)}
     assert found == {"a.md": False, "密.md": True, "folder": True}
+
+
+def test_folders_deeper_than_python_calls_itself_are_walked_and_those_without_a_path_are_refused(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "a.md")
+    for name, depth in (("d", 1_200), ("夹" * 80, 20)):
+        nest(tmp_path, name, depth)
+    found = [(file.key.count("/"), Path(file.key).name, file.refused is None) for file in files_under(tmp_path)]
+    subprocess.run(["rm", "-r", *tmp_path.iterdir()], check=True)  # too deep for who clears tmp_path
+    assert found == [(0, "a.md", True), (1_200, "深.md", True), (16, "夹" * 80, False)]
+
+
+def test_a_link_to_itself_is_nobodys_document(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    (tmp_path / "圈.md").symlink_to(tmp_path / "圈.md")
+    assert [found.key for found in files_under(tmp_path)] == ["a.md"]
+
+
+def test_files_whose_names_differ_only_in_form_are_all_found_under_keys_of_their_own(tmp_path: Path) -> None:
+    names = [
+        "R\u00e9sum\u00e9.md",
+        "Re\u0301sume\u0301.md",
+        os.fsdecode("章".encode() + b"\xff.md"),
+        os.fsdecode("章".encode() + b"\xfe.md"),
+    ]
+    write(tmp_path, *names)
+    found = list(files_under(tmp_path))
+    assert sorted(file.path.name for file in found) == sorted(names)
+    assert {file.key for file in found} == {
+        "R\u00e9sum\u00e9.md",
+        "R\u00e9sum\u00e9 (2).md",
+        "章\ufffd.md",
+        "章\ufffd (2).md",
+    }
 
 
 def test_pipes_and_sockets_are_no_documents(tmp_path: Path) -> None:
