@@ -47,6 +47,15 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     timeout_s: Positive = 60
 
 
+class RerankSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    base_url: str | None = None  # None = no reranking: the fused order stands
+    api_key: str | None = None
+    model: str | None = None  # its name is part of the retrieval profile
+    api: Literal["common", "tei"] = "common"  # tei: Hugging Face's text-embeddings-inference
+    depth: Positive = 20  # candidates that are sent; those behind keep their order
+    timeout_s: Positive = 30
+
+
 class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     base_url: str | None = None  # None = the built-in extractive answerer
     api_key: str | None = None
@@ -78,6 +87,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     broker: BrokerSettings = BrokerSettings()
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    rerank: RerankSettings = RerankSettings()
     chat: ChatSettings = ChatSettings()
     limits: Limits = Limits()
     worker: WorkerSettings = WorkerSettings()

@@ -244,6 +244,7 @@ def _secrets_of_use(settings: Settings) -> list[str]:
         "qdrant.api_key": settings.qdrant.url is not None,
         "embedding.api_key": settings.embedding.provider == "openai",
         "chat.api_key": settings.chat.base_url is not None,
+        "rerank.api_key": settings.rerank.base_url is not None,
     }
     return [name for name, of_use in used.items() if of_use]
 
@@ -279,13 +280,23 @@ def _check(settings: Settings) -> None:
             "the openai provider needs it",
             f"set CITEBOUND_EMBEDDING_{missing.upper()}, or use provider local",
         )
-    for section, url in (("chat", chat.base_url), ("embedding", embedding.base_url), ("qdrant", settings.qdrant.url)):
+    rerank = settings.rerank
+    if (rerank.base_url is None) != (rerank.model is None):
+        missing = "base_url" if rerank.base_url is None else "model"
+        raise _refused(
+            f"rerank.{missing}",
+            "reranking needs an address and a model's name",
+            f"set CITEBOUND_RERANK_{missing.upper()}, or unset the other",
+        )
+    addresses = {
+        "chat.base_url": chat.base_url,
+        "embedding.base_url": embedding.base_url,
+        "rerank.base_url": rerank.base_url,
+        "qdrant.url": settings.qdrant.url,
+    }
+    for name, url in addresses.items():
         if url is not None and not url.startswith(("http://", "https://")):
-            raise _refused(
-                f"{section}.{'url' if section == 'qdrant' else 'base_url'}",
-                f"{url!r} is not a web address",
-                "begin it with http:// or https://",
-            )
+            raise _refused(name, f"{url!r} is not a web address", "begin it with http:// or https://")
     for field in fields(limits):
         least = 0 if field.name in ("max_tool_calls", "finalization_reserve_tokens") else 1
         if getattr(limits, field.name) < least:

@@ -5,7 +5,7 @@ For other processes:         python -m tests.doubles.provider [--port N] [--plan
                              GET /control/state -> State; POST /control/plan <- Plan (JSON), replaces script and rules
 
 What answers a request: the first matching rule, else the next scripted reply of its route, else `answer` (in-process), else the default:
-chat says DEFAULT_TEXT; embeddings are `shared.embeddings.fake.word_vectors`, so that texts with common words are near,
+chat says DEFAULT_TEXT; rerank scores texts by words they share with the query; embeddings are `shared.embeddings.fake.word_vectors`, so that texts with common words are near,
 or, with `Plan.quick_vectors`, arbitrary ones that cost next to nothing.
 In a scripted text {{block_id}} stands for the first block id in the last message that has one.
 """
@@ -34,10 +34,14 @@ from msgspec import Struct
 from shared.embeddings.fake import word_vectors
 from shared.ids import BLOCK_ID_PATTERN
 
-Route = Literal["chat", "embeddings"]
+Route = Literal["chat", "embeddings", "rerank"]
 DEFAULT_TEXT = "好的。 All right."
 DEFAULT_DIMENSIONS = 256
-_PATHS: dict[str, Route] = {"/v1/chat/completions": "chat", "/v1/embeddings": "embeddings"}
+_PATHS: dict[str, Route] = {
+    "/v1/chat/completions": "chat",
+    "/v1/embeddings": "embeddings",
+    "/v1/rerank": "rerank",
+}
 
 
 class Say(Struct, frozen=True, kw_only=True, tag="say"):
@@ -95,7 +99,18 @@ class Vectors(Struct, frozen=True, kw_only=True, tag="vectors"):
     ]
 
 
-Reply: TypeAlias = Say | Fault | Hang | Reset | Raw | Vectors
+class Scores(Struct, frozen=True, kw_only=True, tag="scores"):
+    """Rerank scores in a provider's `shape`, best first as they do; `given`: these, in the order of the texts, instead of shared words.
+
+    `wrong`: half of them, an index twice or beyond the last, no score.
+    """
+
+    shape: Literal["jina", "cohere", "siliconflow", "voyage", "tei"] = "jina"
+    given: tuple[float, ...] | None = None
+    wrong: Literal["half", "repeated_index", "index_beyond", "no_score", "no_usage"] | None = None
+
+
+Reply: TypeAlias = Say | Fault | Hang | Reset | Raw | Vectors | Scores
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -111,6 +126,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 class Plan(Struct, frozen=True, kw_only=True):
     chat: tuple[Reply, ...] = ()
     embeddings: tuple[Reply, ...] = ()
+    rerank: tuple[Reply, ...] = ()
     rules: tuple[Rule, ...] = ()
     quick_vectors: bool = False  # by the text's hash: they mean nothing and take next to no time
 
@@ -139,7 +155,7 @@ class Provider:
         self.answer: Callable[[Request], Reply | str] | None = None
         self.closing = threading.Event()
         self.changed = threading.Condition()
-        self._scripts: dict[Route, deque[Reply]] = {"chat": deque(), "embeddings": deque()}
+        self._scripts: dict[Route, deque[Reply]] = {"chat": deque(), "embeddings": deque(), "rerank": deque()}
         self._rules: list[Rule] = []
         self._matched: Counter[int] = Counter()
         self._used: Counter[int] = Counter()
@@ -153,6 +169,10 @@ class Provider:
         with self.changed:
             self._scripts["embeddings"].extend(replies)
 
+    def script_rerank(self, *replies: Reply) -> None:
+        with self.changed:
+            self._scripts["rerank"].extend(replies)
+
     def rule(self, rule: Rule) -> None:
         with self.changed:
             self._rules.append(rule)
@@ -160,7 +180,11 @@ class Provider:
     def plan(self, plan: Plan) -> None:
         """Replace script and rules; what was recorded stays."""
         with self.changed:
-            self._scripts = {"chat": deque(plan.chat), "embeddings": deque(plan.embeddings)}
+            self._scripts = {
+                "chat": deque(plan.chat),
+                "embeddings": deque(plan.embeddings),
+                "rerank": deque(plan.rerank),
+            }
             self._rules = list(plan.rules)
             self.quick_vectors = plan.quick_vectors
             self._matched.clear()
@@ -311,8 +335,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._piece(b"")
             case Vectors():
                 self._embed(request, reply.wrong)
+            case Scores():
+                self._rerank(request.body, reply)
             case Say() if route == "chat":
                 self._say(request.body, reply)
+            case Say() if route == "rerank":
+                self._rerank(request.body, Scores())
             case Say():
                 self._embed(request, None)
 
@@ -406,6 +434,38 @@ class _Handler(BaseHTTPRequestHandler):
             answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
         provider.record(lambda: provider.embedded.update(texts))
         self._send(200, msgspec.json.encode(answer) if provider.quick_vectors else json.dumps(answer).encode())
+
+    def _rerank(self, body: Any, told: Scores) -> None:
+        texts: list[str] = body["texts"] if told.shape == "tei" else body["documents"]
+        rows = word_vectors([body["query"], *texts], DEFAULT_DIMENSIONS)
+        scores = (rows[1:] @ rows[0]).tolist() if told.given is None else told.given
+        key = "score" if told.shape == "tei" else "relevance_score"
+        items: list[dict[str, Any]] = [{"index": index, key: score} for index, score in enumerate(scores)]
+        items.sort(key=lambda item: -item[key])
+        match told.wrong:
+            case "half":
+                items = items[: len(items) // 2]
+            case "repeated_index":
+                items[-1]["index"] = items[0]["index"]
+            case "index_beyond":
+                items[-1]["index"] = len(items)
+            case "no_score":
+                del items[-1][key]
+            case "no_usage" | None:
+                pass
+        tokens = len(texts) * len(body["query"]) + sum(map(len, texts))
+        usage = {"usage": {"total_tokens": tokens}}
+        meta = {"meta": {"tokens": {"input_tokens": tokens}, "billed_units": {"search_units": 1}}}
+        answer: Any = {
+            "jina": {"model": body.get("model"), "results": items, **usage},
+            "cohere": {"id": "1", "results": items, **meta},
+            "siliconflow": {"id": "1", "results": items, "tokens": {"input_tokens": tokens, "output_tokens": 0}},
+            "voyage": {"object": "list", "data": items, **usage},
+            "tei": items,
+        }[told.shape]
+        if told.wrong == "no_usage":
+            del answer["usage"]
+        self._send(200, json.dumps(answer).encode())
 
     def _hang(self, hang: Hang) -> None:
         if hang.headers_first or hang.comments:

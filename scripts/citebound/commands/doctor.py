@@ -44,6 +44,7 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     from scripts.citebound.doctor import (
         contents,
         recovery,
+        reranking,
     )  # engines and models: seconds of imports that no other command should pay
 
     yield machine.python()
@@ -65,6 +66,7 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
         "broker": lambda: machine.broker_check(settings, layout, running=address is not None),
         "qdrant": lambda: machine.qdrant(settings),
         "embedding": lambda: contents.embedder(settings, online=online),
+        "rerank": lambda: reranking.reranker(settings, online=online),
         "chat": lambda: contents.chat(settings, online=online),
     }
     for section, look in looks.items():

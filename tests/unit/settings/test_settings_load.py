@@ -96,6 +96,10 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ({"CITEBOUND_CHAT_BASE_URL": "https://llm.example/v1"}, "chat.model"),
         ({"CITEBOUND_CHAT_MODEL": "deepseek-chat"}, "chat.base_url"),
         ({"CITEBOUND_CHAT_BASE_URL": "llm.example", "CITEBOUND_CHAT_MODEL": "m"}, "chat.base_url"),
+        ({"CITEBOUND_RERANK_BASE_URL": "https://rerank.example/v1"}, "rerank.model"),
+        ({"CITEBOUND_RERANK_MODEL": "bge-reranker-v2-m3"}, "rerank.base_url"),
+        ({"CITEBOUND_RERANK_BASE_URL": "rerank.example", "CITEBOUND_RERANK_MODEL": "m"}, "rerank.base_url"),
+        ({"CITEBOUND_RERANK_DEPTH": "0"}, "CITEBOUND_RERANK_DEPTH"),
         ({"CITEBOUND_EMBEDDING_PROVIDER": "openai"}, "embedding.base_url"),
         ({"CITEBOUND_QDRANT_URL": "qdrant:6333"}, "qdrant.url"),
         ({"CITEBOUND_LIMITS_MAX_CONTEXT_TOKENS": "-1"}, "limits.max_context_tokens"),
@@ -193,6 +197,7 @@ def test_every_setting_is_listed_with_its_variable_type_and_default() -> None:
         "api.api_key",
         "qdrant.api_key",
         "embedding.api_key",
+        "rerank.api_key",
         "chat.api_key",
     ]
 
