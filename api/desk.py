@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Protocol
 from uuid import uuid4
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from api.agent.run import Exchange, RunRequest, RunSoFar
 from api.retrieval.library import Library, Pinned
@@ -22,7 +22,7 @@ from shared.prompts import Bundle
 from shared.telemetry.artifacts import trace_level
 from shared.telemetry.setup import Telemetry
 from shared.types.events import RunEvent, RunFailed
-from shared.types.runs import Answer, Limits, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, Limits, RunRecord, Scope
 from shared.types.traces import TraceLevel
 
 _log = logging.getLogger(__name__)
@@ -49,6 +49,16 @@ class Ask(Struct, frozen=True, kw_only=True):
     snapshot_id: SnapshotId | None = None  # None = the active one
     history: tuple[Exchange, ...] = ()
     trace_level: TraceLevel | None = None  # None = the settings'
+    citation_mode: CitationMode = "flag"
+    prompt_bundle: str | None = None  # None = the settings'
+
+
+class Bundles(Protocol):
+    """shared.bundles.Shelf."""
+
+    def usable(self, name: str | None) -> Bundle:
+        """Blocking. Raises: InvalidArgument."""
+        ...
 
 
 class RunAgent(Protocol):
@@ -177,14 +187,14 @@ class RunDesk:
         *,
         library: Library,
         chat: Chat | None,
-        bundle: Bundle,
+        bundles: Bundles,
         telemetry: Telemetry,
         run_agent: RunAgent,
         now_ms: NowMs = now_ms,
     ) -> None:
         self._library = library
         self._chat = chat
-        self._bundle = bundle
+        self._bundles = bundles
         self._telemetry = telemetry
         self._run_agent = run_agent
         self._now_ms = now_ms
@@ -196,9 +206,10 @@ class RunDesk:
 
         Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
         """
+        bundle = await asyncio.to_thread(self._bundles.usable, ask.prompt_bundle)
         pinned = await self._library.pin(ask.snapshot_id, access)
         run = Running(new_run_id(self._now_ms()), access)
-        task = run.start(lambda: self._answer(run, ask, pinned))
+        task = run.start(lambda: self._answer(run, ask, pinned, bundle))
         self._running[run.run_id] = run
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._over(run, done, pinned))
@@ -212,7 +223,7 @@ class RunDesk:
     def cancel(self, run_id: RunId, access: Access) -> None:
         """Stop a run on another's behalf. Raises: Conflict when no such run is under way for this caller."""
         run = self._running.get(run_id)
-        if run is None or not (access.labels is None or access == run.access):
+        if run is None or not (access.is_admin or access == run.access):
             raise Conflict("No such run is under way; it may be over already.", ids=[run_id])
         run.cancel()
 
@@ -227,11 +238,16 @@ class RunDesk:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSE_S)
 
-    async def _answer(self, run: Running, ask: Ask, pinned: Pinned) -> RunRecord:
+    async def _answer(self, run: Running, ask: Ask, pinned: Pinned, bundle: Bundle) -> RunRecord:
         started_at_ms = self._now_ms()
         so_far = RunSoFar()
         request = RunRequest(
-            run_id=run.run_id, question=ask.question, limits=ask.limits, scope=ask.scope, history=ask.history
+            run_id=run.run_id,
+            question=ask.question,
+            limits=ask.limits,
+            scope=ask.scope,
+            history=ask.history,
+            citation_mode=ask.citation_mode,
         )
 
         def cut_off(reason: str) -> RunRecord:
@@ -243,7 +259,7 @@ class RunDesk:
                     request,
                     pinned=pinned,
                     chat=self._chat,
-                    bundle=self._bundle,
+                    bundle=bundle,
                     emit=run.emit,
                     now_ms=self._now_ms,
                     so_far=so_far,
@@ -263,6 +279,7 @@ class RunDesk:
                     answer=record.answer,
                 )
             )
+        record = structs.replace(record, asker=pinned.access.key_id)
         self._telemetry.keep(record)
         return record
 
@@ -299,6 +316,7 @@ def _cut_off(
         ),
         ledger=so_far.ledger(),
         access=None if labels is None else tuple(sorted(labels)),
+        asker=pinned.access.key_id,
     )
 
 

@@ -2,6 +2,7 @@
 
 doc_id        8 characters of base32, from the source and the document's key in it; survives content changes and renames of labels
 block_id      "{doc_id}.v{version}#{index}", the only citation key
+key_id        "key_" and 8 random characters of base32; the same 8 stand in the key's secret
 *_id          prefix + 26 characters of Crockford base32: 48 bits of milliseconds, 80 random bits; sorts by time
 """
 
@@ -17,6 +18,7 @@ BlockId = NewType("BlockId", str)
 SnapshotId = NewType("SnapshotId", str)
 ImportId = NewType("ImportId", str)
 RunId = NewType("RunId", str)
+KeyId = NewType("KeyId", str)
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 BLOCK_ID_PATTERN = r"[a-z2-7]{8}\.v[1-9][0-9]*#(?:0|[1-9][0-9]*)"

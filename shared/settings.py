@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from shared.types.runs import Limits
+from shared.types.runs import CitationMode, Limits, ProtocolName
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -17,7 +17,10 @@ Positive = Annotated[int, Meta(ge=1)]
 class ApiSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: Port = 8765  # 0 = any free one
-    api_key: str | None = None  # demanded as a bearer token when set; without one only loopback addresses may be bound
+    api_key: str | None = (
+        None  # the owner's, a bearer token; without a demanded key only loopback addresses may be bound
+    )
+    require_key: bool = False  # whoever comes without a key is nobody, even on loopback and without an api_key
     max_upload_bytes: Positive = 200 * 1024 * 1024  # one request
     max_body_bytes: Positive = 1024 * 1024  # one JSON request
     import_roots: tuple[
@@ -63,7 +66,17 @@ class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     temperature: float = 0.0
     first_token_timeout_s: Positive = 60
     idle_timeout_s: Positive = 60  # between two pieces of a stream; keep-alive comments count as pieces
+    protocol: ProtocolName = "react"  # tools = native function calls, for models that were trained on them
+    reasoning: Literal["off", "on"] = "off"  # hidden reasoning, where the provider lets it be switched off
     extra_body: dict[str, Any] = {}  # sent as is, e.g. {"enable_thinking": false}
+
+
+class CitationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    mode: CitationMode = "flag"  # strict: what its source doesn't support is repaired once and otherwise dropped
+
+
+class PromptSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    bundle: str = "default/1"  # of runs that name none; an older release version rolls the wording back alone
 
 
 class WorkerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,5 +103,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rerank: RerankSettings = RerankSettings()
     chat: ChatSettings = ChatSettings()
     limits: Limits = Limits()
+    citations: CitationSettings = CitationSettings()
+    prompts: PromptSettings = PromptSettings()
     worker: WorkerSettings = WorkerSettings()
     trace: TraceSettings = TraceSettings()

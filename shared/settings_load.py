@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
 from shared.errors import SettingsError
+from shared.keys import demands_key
 from shared.loopback import is_loopback
 from shared.settings import Settings
 
@@ -150,7 +151,7 @@ def _kind(annotation: Any) -> str:
         return " | ".join(str(part) for part in inner)
     if inner:
         return _kind(inner[0])
-    return {int: "integer", float: "number", str: "text"}[annotation]
+    return {bool: "true | false", int: "integer", float: "number", str: "text"}[annotation]
 
 
 def _from_file(path: Path, known: Mapping[str, _Known]) -> dict[str, Any]:
@@ -243,8 +244,8 @@ def _secrets_of_use(settings: Settings) -> list[str]:
         "api.api_key": True,
         "qdrant.api_key": settings.qdrant.url is not None,
         "embedding.api_key": settings.embedding.provider == "openai",
-        "chat.api_key": settings.chat.base_url is not None,
         "rerank.api_key": settings.rerank.base_url is not None,
+        "chat.api_key": settings.chat.base_url is not None,
     }
     return [name for name, of_use in used.items() if of_use]
 
@@ -252,11 +253,11 @@ def _secrets_of_use(settings: Settings) -> list[str]:
 def _check(settings: Settings) -> None:
     """What no field can know alone."""
     chat, embedding, limits, worker = settings.chat, settings.embedding, settings.limits, settings.worker
-    if not is_loopback(settings.api.host) and settings.api.api_key is None:
+    if not (is_loopback(settings.api.host) or demands_key(settings.api)):
         raise _refused(
             "api.host",
-            f"{settings.api.host} can be reached from other machines, and no key is set",
-            "set CITEBOUND_API_API_KEY, or bind 127.0.0.1",
+            f"{settings.api.host} can be reached from other machines, and no key is demanded",
+            "set CITEBOUND_API_API_KEY, or CITEBOUND_API_REQUIRE_KEY=true and make keys with ./scripts/run keys add, or bind 127.0.0.1",
         )
     for root in settings.api.import_roots:
         if not Path(root).exists():

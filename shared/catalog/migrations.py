@@ -248,6 +248,22 @@ _MIGRATIONS: tuple[str, ...] = (
         since_ms integer not null            -- when catalog and folder were first seen to belong together
     );
     """,
+    """
+    create table api_keys (
+        key_id text primary key,
+        name text not null,
+        secret_sha256 text not null,         -- of the whole secret, see shared/keys.py
+        permission text not null,
+        roles text not null,                 -- JSON array of access labels
+        limits text not null,                -- JSON of KeyLimits
+        requests_per_minute integer,
+        created_at_ms integer not null,
+        expires_at_ms integer,
+        last_used_at_ms integer,
+        revoked_at_ms integer
+    ) without rowid;
+    create unique index api_keys_name on api_keys (name) where revoked_at_ms is null;
+    """,
 )
 
 

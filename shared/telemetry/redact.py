@@ -11,6 +11,7 @@ _MIN_SECRET = 6  # a shorter configured value occurs in ordinary text
 # A literal that every key of the shape holds (cheap to look for), and the shape.
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("sk-", r"\bsk-[A-Za-z0-9_-]{16,}"),
+    ("cbk_", r"\bcbk_[a-z2-7]{8}_[A-Za-z0-9_-]{16,}"),  # our own: shared/keys.py
     ("pk-lf-", r"\bpk-lf-[A-Za-z0-9-]{16,}"),
     ("AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
     ("AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),

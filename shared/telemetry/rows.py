@@ -91,6 +91,7 @@ def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:
         "summary": _encoded(summary(record), redactor),
         "record": _encoded(record, redactor),
         "access": None if record.access is None else _json.encode(record.access).decode(),
+        "asker": record.asker,
     }
 
 

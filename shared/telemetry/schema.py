@@ -62,6 +62,9 @@ _MIGRATIONS: tuple[str, ...] = (
         select json_extract(cited.value, '$.block_id'), runs.run_id
         from runs, json_each(runs.record, '$.answer.citations') cited;
     """,
+    """
+    alter table runs add column asker text;  -- key_id; null = the owner
+    """,
 )
 
 

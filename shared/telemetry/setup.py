@@ -20,7 +20,7 @@ from shared.telemetry.buffer import Buffer, Content
 from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
-from shared.telemetry.store import TraceStore, may_read
+from shared.telemetry.store import TraceStore, could_make, may_read
 from shared.telemetry.writer import Writer
 from shared.types.runs import RunRecord
 from shared.types.traces import RunSummary, Trace
@@ -69,7 +69,7 @@ class Telemetry:
     def run_record(self, run_id: RunId, access: Access) -> RunRecord:
         """Blocking. Raises: NotFound, StorageError."""
         recent = self._recent.get(run_id)
-        if recent is not None and may_read(recent.access, access):
+        if recent is not None and may_read(recent.access, recent.asker, access):
             return recent
         return self.store.run_record(run_id, access)
 
@@ -77,16 +77,16 @@ class Telemetry:
         """The newest first, those included that are not on disk yet. Blocking. Raises: StorageError."""
         found = {one.run_id: one for one in self.store.list_runs(access, limit=limit)}
         for record in tuple(self._recent.values()):
-            if may_read(record.access, access):
+            if may_read(record.access, record.asker, access):
                 found.setdefault(record.answer.run_id, summary(record))
         return sorted(found.values(), key=lambda one: one.run_id, reverse=True)[:limit]
 
     def citing(self, block_id: str, access: Access, *, limit: int) -> list[RunRecord]:
-        """Runs that cite a block and that the caller may read, those included that are not on disk yet. Blocking. Raises: StorageError."""
+        """Runs that cite a block and that the caller could have made, those included that are not on disk yet. Blocking. Raises: StorageError."""
         found = {record.answer.run_id: record for record in self.store.citing(block_id, access, limit=limit)}
         for record in tuple(self._recent.values()):
             cited = any(citation.block_id == block_id for citation in record.answer.citations)
-            if cited and may_read(record.access, access):
+            if cited and could_make(record.access, access):
                 found.setdefault(record.answer.run_id, record)
         return sorted(found.values(), key=lambda record: record.answer.run_id, reverse=True)[:limit]
 

@@ -39,11 +39,17 @@ _attributes = msgspec.json.Decoder(Attributes)
 _events = msgspec.json.Decoder(tuple[SpanEvent, ...])
 
 
-def may_read(run_access: tuple[str, ...] | None, caller: Access) -> bool:
-    """Whether a caller may read a run made with these labels: only one who could have made it."""
-    if caller.labels is None:
-        return True
-    return run_access is not None and caller.labels.issuperset(run_access)
+def may_read(run_access: tuple[str, ...] | None, asker: str | None, caller: Access) -> bool:
+    """Whether a caller may read a run: an admin any, everybody else what he asked himself, for as long as he holds its labels.
+
+    A question tells as much as an answer, so equal labels are not enough. `asker`: key_id; None = the owner.
+    """
+    return caller.is_admin or (asker == caller.key_id and could_make(run_access, caller))
+
+
+def could_make(run_access: tuple[str, ...] | None, caller: Access) -> bool:
+    """Whether a caller sees every document that a run with these labels could see."""
+    return caller.labels is None or (run_access is not None and caller.labels.issuperset(run_access))
 
 
 class TraceStore:
@@ -58,8 +64,8 @@ class TraceStore:
     def run_record(self, run_id: RunId, access: Access) -> RunRecord:
         """Raises: NotFound, also for a run the caller may not read."""
         with self._reading() as db:
-            found = db.conn.execute("select record, access from runs where run_id = ?", [run_id]).fetchone()
-        if found is None or not may_read(_labels.decode(found[1] or "null"), access):
+            found = db.conn.execute("select record, access, asker from runs where run_id = ?", [run_id]).fetchone()
+        if found is None or not may_read(_labels.decode(found[1] or "null"), found[2], access):
             raise unknown_run(run_id)
         return _record.decode(found[0])
 
@@ -67,15 +73,17 @@ class TraceStore:
         """The newest first."""
         listed: list[RunSummary] = []
         with self._reading() as db:
-            for summary, labels in db.conn.execute("select summary, access from runs order by run_id desc"):
+            for summary, labels, asker in db.conn.execute(
+                "select summary, access, asker from runs order by run_id desc"
+            ):
                 if len(listed) >= limit:
                     break
-                if may_read(_labels.decode(labels or "null"), access):
+                if may_read(_labels.decode(labels or "null"), asker, access):
                     listed.append(_summary.decode(summary))
         return listed
 
     def citing(self, block_id: str, access: Access, *, limit: int) -> list[RunRecord]:
-        """Runs that cite a block and that the caller may read, the newest first."""
+        """Runs that cite a block and that the caller could have made, whoever asked; the newest first. What they quote he could read."""
         found: list[RunRecord] = []
         with self._reading() as db:
             for record, labels in db.conn.execute(
@@ -85,7 +93,7 @@ class TraceStore:
             ):
                 if len(found) >= limit:
                     break
-                if may_read(_labels.decode(labels or "null"), access):
+                if could_make(_labels.decode(labels or "null"), access):
                     found.append(_record.decode(record))
         return found
 

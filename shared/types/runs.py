@@ -4,12 +4,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from shared.ids import BlockId, DocId, RunId, SnapshotId
+from shared.ids import BlockId, DocId, KeyId, RunId, SnapshotId
 from shared.types.documents import Trust
 from shared.types.snapshots import FailedDocument
 
 Status = Literal["complete", "partial", "refused", "clarification", "failed"]
 Verdict = Literal["supported", "unsupported", "unchecked"]
+# what becomes of a sentence that its sources don't support: it is flagged, or repaired once and otherwise dropped
+CitationMode = Literal["flag", "strict"]
+ProtocolName = Literal["react", "tools"]  # how a model says what it decides: text, or native function calls
 ToolName = Literal["list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"]
 
 
@@ -78,6 +81,18 @@ class Citation(Struct, frozen=True, kw_only=True):
     problem: str | None = None  # what the block doesn't support
 
 
+class ClaimCheck(Struct, frozen=True, kw_only=True):
+    """A sentence of the answer that was checked: it stands at a citation, or states facts without one.
+
+    `markers`: of the citations it stands at, () for none. `problem`: why it is not supported, in the question's language.
+    """
+
+    sentence: str
+    markers: tuple[int, ...]
+    verdict: Verdict
+    problem: str | None = None
+
+
 class Usage(Struct, frozen=True, kw_only=True):
     """Chat and embedding tokens are never added to one another."""
 
@@ -112,6 +127,7 @@ class RunManifest(Struct, frozen=True, kw_only=True):
     snapshot_manifest_sha256: str
     limits: Limits
     access_sha256: str
+    citation_mode: CitationMode = "flag"
 
 
 class SnapshotGap(Struct, frozen=True, kw_only=True):
@@ -137,6 +153,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     question: str
     started_at_ms: int
     duration_ms: int
+    claims: tuple[ClaimCheck, ...] = ()  # in the order of the text
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):
@@ -145,6 +162,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     answer: Answer
     ledger: tuple[LedgerEntry, ...]
     access: tuple[str, ...] | None  # labels the run could see; None = all
+    asker: KeyId | None = None  # None = the owner
 
 
 class StoredQuote(Struct, frozen=True, kw_only=True):

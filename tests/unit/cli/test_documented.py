@@ -15,6 +15,7 @@ README = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding=
 @pytest.mark.parametrize("setting", list_settings(), ids=lambda setting: setting.name)
 def test_every_setting_is_in_the_table_with_its_default(setting: Setting) -> None:
     default = "none" if setting.default in (None, (), {}, "") else setting.default
+    default = str(default).lower() if isinstance(default, bool) else default
     assert f"| `{setting.env}` | {default} |" in README
 
 
