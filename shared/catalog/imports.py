@@ -24,11 +24,11 @@ from typing import Any
 import msgspec
 from sqlite_utils import Database
 
-from shared.access import check_labels
 from shared.catalog.db import writing
 from shared.catalog.rows import Row, one, rows
 from shared.errors import Conflict, InvalidArgument, NotFound
 from shared.ids import ImportId, new_import_id
+from shared.source_spec import check_spec
 from shared.types.imports import Import, ImportRequest, ImportState, ItemState, Progress
 from shared.types.snapshots import FailedDocument
 
@@ -44,7 +44,7 @@ def create_import(db: Database, request: ImportRequest, *, now_ms: int) -> Impor
     """Accept an import; a worker finds it even if nobody wakes one. Raises: InvalidArgument."""
     if request.mode != "reindex" and not (request.uploads or request.paths):
         raise InvalidArgument("An import needs at least one file, folder or upload.", field="paths")
-    check_labels(request.source.access or (), field="source.access")
+    check_spec(request.source, field="source")
     import_id = new_import_id(now_ms)
     with writing(db) as connection:
         connection.execute(

@@ -10,6 +10,8 @@ from msgspec import Struct
 from shared.catalog.db import Database
 from shared.catalog.sources import ensure_source, find_source, list_sources
 from shared.ids import SourceId
+from shared.source_spec import MAX_CHARACTERS
+from shared.text.unseen import shown
 from shared.types.documents import Source
 from shared.types.imports import ImportRequest, SourceSpec, Upload
 
@@ -64,10 +66,12 @@ def requested_places(db: Database, request: ImportRequest) -> list[Place]:
 def document_key(name: str) -> str:
     """A relative path with forward slashes, in one Unicode form: a Mac and a Linux machine name the same file alike.
 
-    Names that aren't Unicode keep a replacement character for each byte they can't show.
+    Names keep a replacement character for each byte that is no Unicode and each character that no reader sees.
     """
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\\", "/")
-    parts = [part for part in PurePosixPath(unicodedata.normalize("NFC", text)).parts if part not in ("/", "..", ".")]
+    parts = [
+        part for part in PurePosixPath(unicodedata.normalize("NFC", shown(text))).parts if part not in ("/", "..", ".")
+    ]
     return "/".join(parts) or "unnamed"
 
 
@@ -89,7 +93,7 @@ def numbered(key: str) -> Iterator[str]:
 
 
 def _made(db: Database, root: Path, spec: SourceSpec, *, now_ms: int) -> Source:
-    label = root.name or root.as_posix()
+    label = shown(root.name or root.as_posix())[:MAX_CHARACTERS]
     return ensure_source(db, spec, kind="folder", root=root.as_posix(), label=label, now_ms=now_ms)
 
 

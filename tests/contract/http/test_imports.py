@@ -67,6 +67,26 @@ def test_the_source_may_come_as_one_json_field(site: Site) -> None:
     assert (wanted.mode, wanted.source) == ("sync", SourceSpec(label="官网", trust="web", access=("hr",)))
 
 
+@pytest.mark.parametrize("as_upload", [True, False])
+def test_labels_that_no_reader_could_see_are_refused_by_field_before_anything_is_accepted(
+    site: Site, as_upload: bool, tmp_path: Path
+) -> None:
+    site.with_api(import_roots=(str(tmp_path),))
+    source = {"access": ["人事", "hr\u202e"]}
+    with site.client() as client:
+        if as_upload:
+            files = [("files", ("a.md", POLICY))]
+            reply = client.post("/api/imports", files=files, data={"source": msgspec.json.encode(source).decode()})
+        else:
+            reply = client.post("/api/imports", json={"paths": [str(tmp_path)], "source": source})
+        assert (reply.status_code, reply.json()["code"], reply.json()["field"]) == (
+            400,
+            "invalid_argument",
+            "source.access[1]",
+        )
+        assert client.get("/api/imports").json() == []
+
+
 def test_a_large_file_passes_through_in_pieces_and_comes_out_whole(site: Site) -> None:
     data = bytes(range(256)) * 20_000  # 5 MB, with everything that could be mistaken for a boundary
     with site.client() as client:

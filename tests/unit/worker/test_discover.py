@@ -100,6 +100,7 @@ def test_keys_are_the_same_on_every_machine() -> None:
     assert document_key("章\\一.md") == "章/一.md"
     assert document_key("/etc/../密.md") == "etc/密.md"
     assert document_key(os.fsdecode(b"\xff.md")) == "\ufffd.md"
+    assert document_key("合同\u202efdp.exe\n.md") == "合同\ufffdfdp.exe\ufffd.md"
 
 
 def test_two_uploads_of_one_name_are_two_documents_and_the_same_file_twice_is_one() -> None:
