@@ -26,10 +26,23 @@ class Marker(Struct, frozen=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """A sentence and the known blocks that its markers name."""
+    """A sentence and the known blocks that its markers name.
+
+    `start`, `end`: where it stands in the model's text, its markers and the blanks behind it included.
+    """
 
     sentence: str
     block_ids: tuple[str, ...]
+    start: int
+    end: int
+
+
+class _Place(Struct, frozen=True, kw_only=True):
+    """A marker that was taken out. `position`: in the clean text. `ids`: the known ones."""
+
+    position: int
+    ids: tuple[str, ...]
+    length: int
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
@@ -57,6 +70,9 @@ _AROUND_ID = "`'\"<>“”‘’*"
 _LOOKALIKE = re.compile(r"\[(\s*\d+\s*)\]")
 _PARAGRAPH = re.compile(
     r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*+•]|#{1,6}|\(?\d{1,3}[.)、）]|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S)"
+)
+_BARE_MARK = re.compile(
+    r"(?m)^[ \t]*(?:[-*+•]|\(?\d{1,3}[.)、）]|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*(?:\n|\Z)"
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
@@ -88,7 +104,7 @@ def resolve(text: str, known: Container[str], *, shown: Sequence[str] = ()) -> R
     removed: list[str] = []
     delivered: list[str] = []
     clean: list[str] = []  # the text without any marker
-    places: list[tuple[int, tuple[str, ...]]] = []  # (position in clean text, known ids)
+    places: list[_Place] = []
     at = length = 0
     for marker in find_markers(text):
         before = text[at : marker.start]
@@ -99,7 +115,7 @@ def resolve(text: str, known: Container[str], *, shown: Sequence[str] = ()) -> R
         delivered += [before if here else before.rstrip(" \t\u3000"), *(f"\0{order[one]}\0" for one in here)]
         clean.append(before)
         length += len(before)
-        places.append((length, here))
+        places.append(_Place(position=length, ids=here, length=marker.end - marker.start))
         at = marker.end
     delivered.append(text[at:])
     clean.append(text[at:])
@@ -164,27 +180,56 @@ def _numbered(text: str, numbers: tuple[int, ...], quoted: frozenset[int]) -> st
     return re.sub(r"\0(\d+)\0", lambda match: f"[{numbers[int(match[1])]}]", "".join(pieces)).strip()
 
 
-def _claims(clean: str, places: list[tuple[int, tuple[str, ...]]]) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+def without(text: str, claims: Sequence[Claim]) -> str:
+    """The model's text without these sentences and their markers, and without the list marks that then mark nothing.
+
+    `text`: what `claims` were found in by `resolve`.
+    """
+    kept: list[str] = []
+    at = 0
+    text = text.replace("\0", "")
+    for claim in sorted(claims, key=lambda one: one.start):
+        cut = text[claim.start : claim.end]
+        kept += [text[at : claim.start], cut[len(cut.rstrip()) :] if "\n" in cut[len(cut.rstrip()) :] else ""]
+        at = claim.end
+    left = "".join([*kept, text[at:]])
+    return re.sub(r"\n{3,}", "\n\n", _BARE_MARK.sub("", left)).strip()
+
+
+def _claims(clean: str, places: list[_Place]) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
     """The sentences with a marker, and those without."""
     spans = sentences(clean)
     starts = [start for start, _ in spans]
     breaks = [match.end() for match in _PARAGRAPH.finditer(clean)]
     cited: dict[int, list[str]] = {}
     beside: dict[int, list[str]] = {}  # by paragraph
-    for position, ids in places:
-        where = _claimed(clean, position)
-        if ids and where is not None:
-            cited.setdefault(bisect_right(starts, where) - 1, []).extend(ids)
-            beside.setdefault(bisect_right(breaks, where), []).extend(ids)
+    for place in places:
+        where = _claimed(clean, place.position)
+        if place.ids and where is not None:
+            cited.setdefault(bisect_right(starts, where) - 1, []).extend(place.ids)
+            beside.setdefault(bisect_right(breaks, where), []).extend(place.ids)
 
     def claim(index: int, ids: Iterable[str]) -> Claim:
-        return Claim(sentence=clean[slice(*spans[index])].strip(), block_ids=tuple(dict.fromkeys(ids)))
+        start, end = spans[index]
+        return Claim(
+            sentence=clean[start:end].strip(),
+            block_ids=tuple(dict.fromkeys(ids)),
+            start=_in_text(start, clean, places),
+            end=_in_text(end, clean, places),
+        )
 
     unmarked = [index for index in range(len(spans)) if index not in cited]
     return (
         tuple(claim(index, ids) for index, ids in sorted(cited.items())),
         tuple(claim(index, beside.get(bisect_right(breaks, starts[index]), ())) for index in unmarked),
     )
+
+
+def _in_text(border: int, clean: str, places: list[_Place]) -> int:
+    """Where a sentence's border in the clean text stands in the model's; a marker there goes with the sentence it belongs to."""
+    claimed = _claimed(clean, border)
+    last = border if claimed is not None and claimed < border else border - 1
+    return border + sum(place.length for place in places if place.position <= last)
 
 
 def _claimed(clean: str, position: int) -> int | None:

@@ -4,31 +4,50 @@ Pure. Source: spec/05 "Answer".
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from api.agent.citations import Claim, resolve
+from api.agent.citations import Claim, Resolved, resolve, without
+from api.agent.decisions import Ending, Finish
+from api.agent.harmless import harmless
 from api.agent.ledger import Ledger
-from api.agent.react import Ending, Finish
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check, states_facts
 from shared.ids import BlockId
-from shared.types.runs import Citation, LedgerEntry, Limitation, Status, Verdict
+from shared.types.runs import Citation, CitationMode, ClaimCheck, LedgerEntry, Limitation, Status, Verdict
 
 
 class CheckedClaim(Struct, frozen=True, kw_only=True):
     claim: Claim
     checked: Checked
+    cited: bool = True
+
+    @property
+    def doubtful(self) -> bool:
+        return self.checked.verdict == "unsupported"
+
+
+class Judged(Struct, frozen=True, kw_only=True):
+    """A model's answer against its ledger. `claims`: the cited sentences and the uncited ones that state facts, in order."""
+
+    resolved: Resolved
+    claims: tuple[CheckedClaim, ...]
+
+    @property
+    def doubtful(self) -> list[CheckedClaim]:
+        return [one for one in self.claims if one.doubtful]
 
 
 class Verified(Struct, frozen=True, kw_only=True):
     """What the reader gets, and for the trace how every cited sentence was judged and what was taken out."""
 
     status: Status
+    reason: str  # the run's, or "unsupported" when nothing of the answer was left
     text: str
     citations: tuple[Citation, ...]
     limitations: tuple[Limitation, ...]  # those of the run, then those of the answer
+    checks: tuple[ClaimCheck, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     removed: tuple[str, ...] = ()
 
@@ -36,63 +55,113 @@ class Verified(Struct, frozen=True, kw_only=True):
 _STATUS: dict[Ending, Status] = {"answer": "complete", "refusal": "refused", "clarification": "clarification"}
 
 
-def finish(outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ...] = ()) -> Verified:
+def finish(
+    outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ...] = (), mode: CitationMode = "flag"
+) -> Verified:
     """Verify a finished run's text against its ledger, or state why there is none.
 
-    `standing`: limitations that hold for the run whatever the model did, e.g. a partial snapshot.
+    `standing`: limitations that hold for the run whatever the model did, e.g. a partial snapshot. `mode` strict: sentences
+    that their sources don't support are dropped and said to be missing.
     """
     limitations = (*standing, *outcome.limitations)
     if not isinstance(outcome.ending, Finish):
         text = wording.render("failure", code=outcome.ending.code)
-        return Verified(status="failed", text=text, citations=(), limitations=limitations)
-    shown = [entry.seen for entry in outcome.ledger.entries]
-    resolved = resolve(outcome.ending.text, outcome.ledger.blocks, shown=shown)
-    claims = tuple(_checked(claim, outcome.ledger) for claim in resolved.claims)
+        return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
+    strict = mode == "strict" and outcome.ending.ending == "answer"
+    judged, dropped = _dropping(harmless(outcome.ending.text), outcome.ledger) if strict else (judge(outcome), 0)
+    resolved, claims = judged.resolved, judged.claims
     citations = tuple(
         _citation(number, outcome.ledger.of(block_id), claims, wording)
         for number, block_id in zip(resolved.numbers, resolved.block_ids, strict=True)
     )
-    uncited = [
-        one.sentence
-        for one in resolved.unmarked
-        if states_facts(one.sentence) and _checked(one, outcome.ledger).checked.verdict == "unsupported"
-    ]
-    found = _found_limitations(
-        outcome.ending.ending, citations, removed=len(resolved.removed), uncited=uncited, wording=wording
-    )
-    status = _STATUS[outcome.ending.ending]
+    found = _found_limitations(outcome.ending.ending, citations, judged, dropped=dropped, wording=wording)
+    status, reason = _STATUS[outcome.ending.ending], outcome.reason
     if status == "complete" and (outcome.closed or any(one.code in _MAKES_PARTIAL for one in (*limitations, *found))):
         status = "partial"
+    text = resolved.text
+    if dropped and not text:
+        status, reason, text = "refused", "unsupported", wording.render("failure", code="unsupported")
     return Verified(
         status=status,
-        text=resolved.text,
+        reason=reason,
+        text=text,
         citations=citations,
         limitations=(*limitations, *found),
+        checks=tuple(_check_told(one, resolved, wording) for one in claims),
         claims=claims,
         removed=resolved.removed,
     )
 
 
+def judge(outcome: Outcome) -> Judged:
+    """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
+    assert isinstance(outcome.ending, Finish)
+    return _judged(harmless(outcome.ending.text), outcome.ledger)
+
+
+def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
+    """Why these sentences are not supported, in one line."""
+    missing = dict.fromkeys(fact for one in doubtful for fact in one.checked.missing)
+    reasons = dict.fromkeys(one.checked.reason for one in doubtful)
+    return wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one])
+
+
+def _judged(text: str, ledger: Ledger) -> Judged:
+    resolved = resolve(text, ledger.blocks, shown=[entry.seen for entry in ledger.entries])
+    cited = [_checked(claim, ledger) for claim in resolved.claims]
+    uncited = [
+        one
+        for claim in resolved.unmarked
+        if states_facts(claim.sentence) and (one := _checked(claim, ledger, cited=False)).doubtful
+    ]
+    claims = sorted([*cited, *uncited], key=lambda one: one.claim.start)
+    return Judged(resolved=resolved, claims=tuple(claims))
+
+
+def _dropping(text: str, ledger: Ledger) -> tuple[Judged, int]:
+    """Without the sentences that aren't supported, and how many those were; what stood beside them may lose its support with them."""
+    dropped = 0
+    judged = _judged(text, ledger)
+    while doubtful := judged.doubtful:
+        text = without(text, [one.claim for one in doubtful])
+        dropped += len(doubtful)
+        judged = _judged(text, ledger)
+    return judged, dropped
+
+
+def _check_told(one: CheckedClaim, resolved: Resolved, wording: Wording) -> ClaimCheck:
+    numbers = dict(zip(resolved.block_ids, resolved.numbers, strict=True))
+    return ClaimCheck(
+        sentence=one.claim.sentence,
+        markers=tuple(numbers[block_id] for block_id in one.claim.block_ids) if one.cited else (),
+        verdict=one.checked.verdict,
+        problem=problem([one], wording) if one.doubtful else None,
+    )
+
+
 _MAKES_PARTIAL = frozenset(
-    {"citation_unsupported", "no_citation", "provider_cut_prompt", "tool_failed", "uncited_claims"}
+    {"citation_unsupported", "claims_dropped", "no_citation", "provider_cut_prompt", "tool_failed", "uncited_claims"}
 )
 _NAMED = 5  # uncited sentences
 _SENTENCE_CHARS = 160
 
 
 def _found_limitations(
-    ending: Ending, citations: tuple[Citation, ...], *, removed: int, uncited: list[str], wording: Wording
+    ending: Ending, citations: tuple[Citation, ...], judged: Judged, *, dropped: int, wording: Wording
 ) -> list[Limitation]:
     found: list[Limitation] = []
 
     def limit(code: str, **values: object) -> None:
         found.append(Limitation(code=code, text=wording.render("limitation", code=code, **values)))
 
-    if removed:
-        limit("citation_removed", count=removed)
+    if judged.resolved.removed:
+        limit("citation_removed", count=len(judged.resolved.removed))
+    if dropped:
+        limit("claims_dropped", count=dropped)
     doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
     if doubtful:
         limit("citation_unsupported", count=len(doubtful), problems=doubtful)
+    uncited = [one.claim.sentence for one in judged.doubtful if not one.cited]
     if ending == "answer" and not citations:
         limit("no_citation")
     elif ending == "answer" and uncited:
@@ -106,8 +175,8 @@ def _one_line(sentence: str) -> str:
     return line if len(line) <= _SENTENCE_CHARS else f"{line[: _SENTENCE_CHARS - 1]}…"
 
 
-def _checked(claim: Claim, ledger: Ledger) -> CheckedClaim:
-    return CheckedClaim(claim=claim, checked=check(claim.sentence, _evidence(claim.block_ids, ledger)))
+def _checked(claim: Claim, ledger: Ledger, *, cited: bool = True) -> CheckedClaim:
+    return CheckedClaim(claim=claim, checked=check(claim.sentence, _evidence(claim.block_ids, ledger)), cited=cited)
 
 
 def _evidence(block_ids: tuple[str, ...], ledger: Ledger) -> list[str]:
@@ -122,11 +191,10 @@ def _evidence(block_ids: tuple[str, ...], ledger: Ledger) -> list[str]:
 def _citation(
     number: int, entries: tuple[LedgerEntry, ...], claims: tuple[CheckedClaim, ...], wording: Wording
 ) -> Citation:
-    citing = [one for one in claims if entries[0].block_id in one.claim.block_ids]
+    citing = [one for one in claims if one.cited and entries[0].block_id in one.claim.block_ids]
     shown = _best_shown(entries, citing)
     verdict = _worst(one.checked.verdict for one in citing)
-    doubtful = [one for one in citing if one.checked.verdict == "unsupported"]
-    missing = tuple(dict.fromkeys(fact for one in doubtful for fact in one.checked.missing))
+    doubtful = [one for one in citing if one.doubtful]
     return Citation(
         marker=number,
         block_id=BlockId(shown.block_id),
@@ -143,7 +211,7 @@ def _citation(
         quote=shown.seen,
         trust=shown.trust,
         verdict=verdict,
-        problem=wording.render("problem", missing=missing) if doubtful else None,
+        problem=problem(doubtful, wording) if doubtful else None,
     )
 
 

@@ -22,6 +22,7 @@ from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
 from api.agent.steps import Broken, Outcome
+from api.agent.strict import repairing
 from api.retrieval.fusion import HYBRID_RRF_V1
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
@@ -35,7 +36,7 @@ from shared.text.sentences import sentences
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
-from shared.types.runs import Answer, Limitation, Limits, RunManifest, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, Limitation, Limits, RunManifest, RunRecord, Scope
 from shared.version import APP_VERSION
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
@@ -50,6 +51,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     scope: Scope | None = None
     history: tuple[Exchange, ...] = ()  # oldest first
     protocol: Literal["react"] = "react"
+    citation_mode: CitationMode = "flag"
 
 
 async def run_agent(
@@ -144,19 +146,22 @@ async def _run(
         answerer = ModelAnswerer(chat, watch, so_far=so_far)
     driver = Driver(answerer=answerer, tools=tools, count=count_tokens, emit=emit, watch=watch, now_ms=now_ms)
     so_far.state = State(start, wording=wording, count=count_tokens)
-    outcome = await drive(run(so_far.state), driver)
+    steps = run(so_far.state)
+    if chat is not None and request.citation_mode == "strict":
+        steps = repairing(steps, so_far.state)
+    outcome = await drive(steps, driver)
     standing = gaps.limitations(gap, named=named, wording=wording)
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
-    verified = finish(outcome, wording=wording, standing=standing)
+    verified = finish(outcome, wording=wording, standing=standing, mode=request.citation_mode)
     answer = Answer(
         run_id=request.run_id,
         status=verified.status,
         text=verified.text,
         citations=verified.citations,
         limitations=verified.limitations,
-        termination_reason=outcome.reason,
+        termination_reason=verified.reason,
         extractive=chat is None,
         usage=outcome.spent,
         snapshot_id=manifest.snapshot_id,
@@ -165,6 +170,7 @@ async def _run(
         question=request.question,
         started_at_ms=started_at_ms,
         duration_ms=watch.elapsed_ms(),
+        claims=verified.checks,
     )
     _trace_citations(verified)
     _tell(answer, outcome, emit)
@@ -217,6 +223,7 @@ def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bu
         snapshot_manifest_sha256=snapshot.manifest_sha256 or "",
         limits=request.limits,
         access_sha256=pinned.access.sha256(),
+        citation_mode=request.citation_mode,
     )
 
 

@@ -7,6 +7,7 @@ Source: spec/05 "Verification before delivery".
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -43,31 +44,36 @@ _NO_NAME = frozenset(
 _COUNTABLE = frozenset(map(str, range(2, 11)))
 
 
+Reason = Literal["missing", "negation", "unrelated"]
+
+
 class Checked(Struct, frozen=True, kw_only=True):
-    """`missing`: facts of the sentence, as written, that the evidence does not show. `score`: 0..1."""
+    """`missing`: facts of the sentence, as written, that the evidence does not show. `score`: 0..1. `reason`: of "unsupported"."""
 
     verdict: Verdict
     missing: tuple[str, ...]
     score: float
+    reason: Reason | None = None
 
 
 def check(sentence: str, evidence: Sequence[str]) -> Checked:
     """Judge one sentence by the texts it cites, taken together."""
     if _INFERENCE.match(sentence):
         return Checked(verdict="unchecked", missing=(), score=0.0)
+    sentence = _LIST_MARK.sub("", sentence)
     shown = "\n".join(evidence)
     score = _score(sentence, shown)
     said = facts(sentence)
     foreign = _foreign(sentence, shown)
     missing = _missing(said, shown, foreign=foreign)
     if missing:
-        return Checked(verdict="unsupported", missing=missing, score=score)
+        return Checked(verdict="unsupported", missing=missing, score=score, reason="missing")
     doubtful = _doubtful(said, shown)
     found = any((said.dates, said.names, said.quoted, said.quantities and not doubtful))
-    verdict: Verdict = "unchecked"
     if score < FOREIGN_SCORE and not found and not foreign:
-        verdict = "unsupported"
-    elif score >= (FACTS_SCORE if found else SUPPORTED_SCORE):
+        return Checked(verdict="unsupported", missing=(), score=score, reason="unrelated")
+    verdict: Verdict = "unchecked"
+    if score >= (FACTS_SCORE if found else SUPPORTED_SCORE):
         unsure = doubtful or (not foreign and _unshown_name(sentence, shown))
         verdict = "unchecked" if unsure else "supported"
     return Checked(verdict=verdict, missing=(), score=score)

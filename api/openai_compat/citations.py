@@ -21,11 +21,12 @@ def block_url(origin: str, links: BlockLinks) -> BlockUrl:
 
 
 def footer(answer: Answer, url: BlockUrl) -> str:
-    """What follows the answer's text: the sources as a Markdown list with links, then what the answer does not cover."""
+    """What follows the answer's text: the sources as a Markdown list with links, each with what it doesn't support, then what
+    the answer does not cover."""
     chinese = detect_lang(answer.question) == "zh"
-    listed = "\n".join(f"{one.marker}. [{_place(one, chinese)}]({url(one)})" for one in answer.citations)
+    listed = "\n".join(_listed(one, url, chinese) for one in answer.citations)
     sources = f"\n\n**{'来源' if chinese else 'Sources'}**\n\n{listed}" if listed else ""
-    limits = "\n".join(f"> {' '.join(one.text.split())}" for one in answer.limitations)
+    limits = "\n".join(f"> {_escaped(one.text)}" for one in answer.limitations)
     return sources + (f"\n\n{limits}" if limits else "")
 
 
@@ -47,6 +48,7 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
         status=answer.status,
         termination_reason=answer.termination_reason,
         snapshot_id=answer.snapshot_id,
+        snapshot=answer.snapshot,
         citations=tuple(
             Cited(
                 marker=one.marker,
@@ -58,13 +60,20 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
                 page_last=one.page_last,
                 quote=one.quote,
                 verdict=one.verdict,
+                problem=one.problem,
                 url=url(one),
             )
             for one in answer.citations
         ),
+        claims=answer.claims,
         limitations=answer.limitations,
         embedding_tokens=answer.usage.embedding_tokens,
     )
+
+
+def _listed(citation: Citation, url: BlockUrl, chinese: bool) -> str:
+    listed = f"{citation.marker}. [{_place(citation, chinese)}]({url(citation)})"
+    return listed if citation.problem is None else f"{listed}\n   > ⚠ {_escaped(citation.problem)}"
 
 
 def _place(citation: Citation, chinese: bool) -> str:
@@ -87,5 +96,5 @@ def _pages(citation: Citation, chinese: bool) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A title is a document's text: it must not open a link, an image or a tag of its own."""
+    """A title or a missing file's name is a stranger's text: it must not open a link, an image or a tag of its own."""
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

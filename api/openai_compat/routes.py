@@ -67,7 +67,12 @@ async def chat_completions(
         return _answer_task(task, data, parts)
     url = block_url(f"{request.url.scheme}://{request.url.netloc}", parts.links)
     run = await parts.desk.begin(
-        Ask(question=question_of(data.messages), limits=parts.settings.limits, history=history_of(data.messages)),
+        Ask(
+            question=question_of(data.messages),
+            limits=parts.settings.limits,
+            history=history_of(data.messages),
+            citation_mode=data.citation_mode or parts.settings.citations.mode,
+        ),
         request.scope["state"]["access"],
     )
     envelope = _envelope(run.run_id, data, parts)

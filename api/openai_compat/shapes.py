@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from shared.ids import BlockId, RunId, SnapshotId
-from shared.types.runs import Limitation, Status, Verdict
+from shared.types.runs import CitationMode, ClaimCheck, Limitation, SnapshotGap, Status, Verdict
 
 MODEL = "citebound"
 MODEL_CREATED = 1_764_460_800
@@ -33,6 +33,7 @@ class ChatBody(Struct, frozen=True, kw_only=True):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: int | None = None
+    citation_mode: CitationMode | None = None  # ours; None = the settings'
 
 
 class UrlCitation(Struct, frozen=True, kw_only=True):
@@ -72,6 +73,7 @@ class Cited(Struct, frozen=True, kw_only=True):
     page_last: int | None
     quote: str
     verdict: Verdict
+    problem: str | None  # what the block doesn't support
     url: str
 
 
@@ -82,7 +84,9 @@ class Extra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="run"):
     status: Status
     termination_reason: str
     snapshot_id: SnapshotId | None
+    snapshot: SnapshotGap | None  # what it lacks
     citations: tuple[Cited, ...]
+    claims: tuple[ClaimCheck, ...]
     limitations: tuple[Limitation, ...]
     embedding_tokens: int
 

@@ -14,7 +14,7 @@ from api.routes.access import AnyRequest, access_of
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
-from shared.types.runs import Answer, LedgerEntry, Limits, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace, TraceLevel
 
 
@@ -34,6 +34,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     snapshot_id: SnapshotId | None = None
     budgets: Budgets = Budgets()
     trace_level: TraceLevel | None = None
+    citation_mode: CitationMode | None = None  # None = the settings'
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -61,6 +62,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             scope=data.scope,
             snapshot_id=data.snapshot_id,
             trace_level=data.trace_level,
+            citation_mode=data.citation_mode or parts.settings.citations.mode,
         ),
         access_of(request),
     )

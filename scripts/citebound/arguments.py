@@ -101,6 +101,11 @@ def parser() -> argparse.ArgumentParser:
     question.add_argument("question")
     _narrowing(question)
     question.add_argument("--snapshot", metavar="SNAPSHOT", help="on this snapshot instead of the active one")
+    question.add_argument(
+        "--strict",
+        action="store_true",
+        help="drop sentences that their source doesn't support, instead of flagging them",
+    )
 
     for name, run, what, help in (
         ("search", search, "query", "blocks that may answer, best first; candidates, not a complete list"),
@@ -116,6 +121,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("documents", documents, "list the documents of the active snapshot")
     add("block", block, "show a cited block with its surroundings").add_argument("block_id", metavar="BLOCK")
+
 
     add("runs", runs, "list the questions that were asked, newest first")
     traced = add("trace", trace, "show what a run or an import did, step by step")

@@ -89,6 +89,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["scope"] = {"doc_ids": doc_ids}
     if arguments.snapshot:
         body["snapshot_id"] = arguments.snapshot
+    if arguments.strict:
+        body["citation_mode"] = "strict"
     return body
 
 

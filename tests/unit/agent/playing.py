@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from api.agent.loop import run
+from api.agent.loop import Steps, run
 from api.agent.state import State
 from api.agent.steps import (
     AskFailed,
@@ -22,6 +22,7 @@ from api.agent.steps import (
     Replied,
     Returned,
     Start,
+    Wording,
 )
 from api.tools.contract import SeenBlock, ToolResult
 from shared.ids import BlockId, DocId, SnapshotId
@@ -39,6 +40,9 @@ class PlainWording:
 
     def render(self, template: str, **values: object) -> str:
         return json.dumps({"template": template, **values}, ensure_ascii=False, default=str)
+
+
+PLAIN = PlainWording()
 
 
 def count(text: str) -> int:
@@ -144,15 +148,21 @@ def play(
     limits: Limits | None = None,
     task: str = "年假有几天？",
     count: CountTokens = count,
+    wording: Wording = PLAIN,
+    around: Callable[[Steps, State], Steps] = lambda steps, _: steps,
 ) -> Played:
-    """`script`: what the effects that need an answer get, in order; a str is a reply, a ToolResult is returned."""
+    """`script`: what the effects that need an answer get, in order; a str is a reply, a ToolResult is returned.
+
+    `around`: what the loop runs within.
+    """
     react = script if callable(script) else _reading(list(script))
     asked: list[AskModel] = []
     called: list[CallTool] = []
     notes: list[Note] = []
     measured: list[str] = []
     elapsed_ms = 0
-    steps = run(State(start(limits=limits, task=task), wording=PlainWording(), count=count))
+    state = State(start(limits=limits, task=task), wording=wording, count=count)
+    steps = around(run(state), state)
     event: Event | None = None
     while True:
         try:

@@ -6,6 +6,7 @@ from api.agent.citations import Claim, Resolved, find_markers, resolve
 
 A, B = "abcdefgh.v1#0", "abcdefgh.v1#12"
 KNOWN = {A, B}
+TWO = f"甲。【来源：{B}】乙。【来源：{A}、{B}】"
 
 
 @pytest.mark.parametrize(
@@ -48,13 +49,16 @@ def test_other_brackets_are_no_markers(text: str) -> None:
 
 
 def test_blocks_are_numbered_in_order_of_first_appearance() -> None:
-    resolved = resolve(f"甲。【来源：{B}】乙。【来源：{A}、{B}】", KNOWN)
+    resolved = resolve(TWO, KNOWN)
     assert resolved == Resolved(
         text="甲。[1]乙。[2][1]",
         block_ids=(B, A),
         numbers=(1, 2),
         unmarked=(),
-        claims=(Claim(sentence="甲。", block_ids=(B,)), Claim(sentence="乙。", block_ids=(A, B))),
+        claims=(
+            Claim(sentence="甲。", block_ids=(B,), start=0, end=len(f"甲。【来源：{B}】")),
+            Claim(sentence="乙。", block_ids=(A, B), start=len(f"甲。【来源：{B}】"), end=len(TWO)),
+        ),
         removed=(),
     )
 
@@ -63,7 +67,7 @@ def test_unknown_ids_are_taken_out_and_told() -> None:
     resolved = resolve(f"Five [source: zzzzzzzz.v1#9]. Six [source: {A}, zzzzzzzz.v1#8].", KNOWN)
     assert resolved.text == "Five. Six [1]."
     assert resolved.removed == ("zzzzzzzz.v1#9", "zzzzzzzz.v1#8")
-    assert resolved.claims == (Claim(sentence="Six .", block_ids=(A,)),)
+    assert [(claim.sentence, claim.block_ids) for claim in resolved.claims] == [("Six .", (A,))]
 
 
 def test_a_marker_cut_off_at_the_end_is_taken_out() -> None:

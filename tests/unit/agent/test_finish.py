@@ -4,9 +4,9 @@ import pytest
 from msgspec import structs
 
 from api.agent import gaps
+from api.agent.decisions import Ending, Finish
 from api.agent.finish import finish
 from api.agent.ledger import Fetch, Ledger
-from api.agent.react import Ending, Finish
 from api.agent.steps import Broken, Outcome
 from shared.access import OWNER, Access
 from shared.types.runs import Limitation, Usage

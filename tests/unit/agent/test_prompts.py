@@ -78,8 +78,13 @@ def test_every_text_of_the_harness_reads_as_reviewed(wording: BundleWording) -> 
         *(wording.render("limitation", code="citation_removed", count=n) for n in (1, 2)),
         *(wording.render("limitation", code="citation_unsupported", count=n, problems=["[1] a", "[2] b"][:n]) for n in (1, 2)),
         *(wording.render("limitation", code="uncited_claims", count=n, sentences=["A.", "B."][:n]) for n in (1, 2)),
-        *(wording.render("failure", code=one) for one in (*get_args(UpstreamCode), *get_args(LimitCode), "brake_time", "protocol_error", "finalization_failed", "collection_unavailable", "tool_internal_error", "invalid_settings", "other")),
-        *(wording.render("problem", missing=missing) for missing in ((), ("15 kg", "2019"))),
+        *(wording.render("failure", code=one) for one in (*get_args(UpstreamCode), *get_args(LimitCode), "brake_time", "protocol_error", "finalization_failed", "unsupported", "collection_unavailable", "tool_internal_error", "invalid_settings", "other")),
+        *(
+            wording.render("problem", missing=missing, reasons=reasons)
+            for missing, reasons in (((), ["unrelated"]), (("15 kg", "2019"), ["missing"]), ((), ["negation"]), (("2019",), ["missing", "negation", "unrelated"]))
+        ),
+        *(wording.render("limitation", code="claims_dropped", count=n) for n in (1, 2)),
+        *(wording.render("repair", doubts=[{"sentence": "年假10天。", "problem": "10天"}] * n) for n in (1, 2)),
         *(wording.render("summary", status=status, blocks=n, tokens=99, error=error) for status, n, error in (("ok", 1, None), ("ok", 2, None), ("ok", 0, "invalid_argument"), ("context_budget_exceeded", 3, None), ("tool_unavailable", 0, None))),
         wording.render("extractive", part="preface"),
         wording.render("extractive", part="foreign"),

@@ -1,0 +1,60 @@
+"""A model's text as a reader may render it: no image loads by itself, no HTML does anything. Pure.
+
+Whatever shows an answer as Markdown would fetch the address of an image without a click; a document that talks a model into
+writing one could send what was read to a stranger. So `![` becomes `！[`, and `<` before a tag becomes `＜`; links stay, they
+need a click. Code stays as it is where every reader of Markdown sees code.
+Source: spec/08 "Security".
+"""
+
+import re
+
+_IMAGE = re.compile(r"!(?=\[)")
+_LINKED = re.compile(r"\][(\[:]")  # without one of these no image has an address: vec![0; 8] is code
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!https?://[^\s<>]*>)")
+# only at the line's start: there a fence is one, whatever stands before it
+_FENCE = re.compile(r"(`{3,})[^`\n]*|(~{3,}).*")
+_CODE_SPAN = re.compile(r"`[^`|\n\\]+`")
+
+
+def harmless(text: str) -> str:
+    """`text` with what would act when it is rendered spelled so that it doesn't; everything else is untouched."""
+    lines = text.split("\n")
+    fenced = _fenced(lines)
+    spans = _spans_are_plain([line for line, code in zip(lines, fenced, strict=True) if not code])
+    linked = _LINKED.search(text) is not None
+    return "\n".join(
+        line if code else _spelled(line, spans=spans, linked=linked) for line, code in zip(lines, fenced, strict=True)
+    )
+
+
+def _fenced(lines: list[str]) -> list[bool]:
+    """Which lines stand inside a fence, the fences themselves not among them."""
+    inside: list[bool] = []
+    fence = ""
+    for line in lines:
+        found = _FENCE.fullmatch(line)
+        closes = bool(fence) and line.rstrip() == fence[0] * len(line.rstrip()) and len(line.rstrip()) >= len(fence)
+        inside.append(bool(fence) and not closes)
+        if closes:
+            fence = ""
+        elif not fence and found is not None:
+            fence = found[1] or found[2]
+    return inside
+
+
+def _spans_are_plain(lines: list[str]) -> bool:
+    """Whether `…` within one line is code to every reader: single backticks alone, paired in their line, none escaped."""
+    return all("``" not in line and "\\`" not in line and line.count("`") % 2 == 0 for line in lines)
+
+
+def _spelled(line: str, *, spans: bool, linked: bool) -> str:
+    pieces: list[str] = []
+    at = 0
+    for code in _CODE_SPAN.finditer(line) if spans else ():
+        pieces += [_plain(line[at : code.start()], linked=linked), code[0]]
+        at = code.end()
+    return "".join([*pieces, _plain(line[at:], linked=linked)])
+
+
+def _plain(piece: str, *, linked: bool) -> str:
+    return _TAG.sub("＜", _IMAGE.sub("！", piece) if linked else piece)

@@ -1,0 +1,60 @@
+"""Strict citations: an answer whose sentences aren't all supported is sent back to the model once. Pure, like the loop.
+
+What is still not supported after that is dropped by `finish`.
+Source: spec/05 "Strict mode repairs once by asking the model, then drops the claim".
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from api.agent.asking import ask_last
+from api.agent.decisions import Finish
+from api.agent.finish import CheckedClaim, judge, problem
+from api.agent.loop import Steps
+from api.agent.react import parse_final
+from api.agent.state import State
+from api.agent.steps import AskFailed
+from shared.types.events import Thought, TurnStarted
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """A sentence as the model wrote it, and what is wrong with it in words."""
+
+    sentence: str
+    problem: str
+
+
+def repairing(steps: Steps, state: State) -> Steps:
+    """Run `steps` to their outcome; if sentences of its answer aren't supported, let the model mend it once.
+
+    The repair is a last turn without tools, on what is left of budget and time; when it fails or is cut, or brings no
+    better answer, the first one stands.
+    """
+    outcome = yield from steps
+    if not isinstance(outcome.ending, Finish) or outcome.ending.ending != "answer":
+        return outcome
+    judged = judge(outcome)
+    if not judged.doubtful:
+        return outcome
+    state.turn += 1
+    yield TurnStarted(turn=state.turn, final=True)
+    if outcome.closed is not None:  # the reply of a final turn isn't kept
+        state.talk.say("assistant", outcome.ending.kept)
+    state.talk.say("user", state.wording.render("repair", doubts=_doubts(judged.doubtful, state)))
+    reply = yield from ask_last(state)
+    spent = replace(outcome, spent=state.spent, limitations=tuple(state.limitations), turns=state.turn)
+    if isinstance(reply, AskFailed):
+        return spent
+    decision = parse_final(reply.text, tools=state.start.tools, cut=reply.finish_reason == "length")
+    if decision.thought:
+        yield Thought(turn=state.turn, text=decision.thought)
+    if not isinstance(decision, Finish) or decision.cut or decision.ending == "clarification":
+        return spent
+    repaired = replace(spent, ending=decision, reason="refused" if decision.ending == "refusal" else outcome.reason)
+    again = judge(repaired)
+    without_source = bool(judged.resolved.block_ids) and not again.resolved.block_ids and decision.ending == "answer"
+    return spent if without_source or len(again.doubtful) > len(judged.doubtful) else repaired
+
+
+def _doubts(doubtful: list[CheckedClaim], state: State) -> list[Doubt]:
+    return [Doubt(sentence=one.claim.sentence, problem=problem([one], state.wording)) for one in doubtful]

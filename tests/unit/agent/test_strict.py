@@ -1,0 +1,113 @@
+"""Strict citations: mended once, then dropped and said to be missing."""
+
+import pytest
+
+from api.agent.finish import Verified, finish
+from api.agent.steps import AskModel
+from api.agent.strict import repairing
+from shared.llm.port import ChatUsage
+from shared.types.runs import Limits
+from tests.unit.agent.playing import DOC, Played, Scripted, block, fails, play, result, says, search
+from tests.unit.agent.texts import EN, ZH
+
+A, B = f"{DOC}.v1#0", f"{DOC}.v1#1"
+FOUND = result(block(0, "员工工作满一年享有五天年假。"), block(1, "病假需提交医院证明。"))
+GOOD = f"满一年享有五天年假。【来源：{A}】"
+BAD = f"满两年享有10天年假。【来源：{A}】"
+MIXED = f"Action: Finish[{GOOD}{BAD}]"
+
+
+def strictly(*script: Scripted, limits: Limits | None = None) -> tuple[Played, Verified]:
+    played = play([search("年假"), FOUND, *script], limits=limits, wording=ZH, around=repairing)
+    return played, finish(played.outcome, wording=ZH, mode="strict")
+
+
+def codes(verified: Verified) -> list[str]:
+    return [one.code for one in verified.limitations]
+
+
+def test_a_supported_answer_costs_no_further_call() -> None:
+    played, verified = strictly(f"Action: Finish[{GOOD}]")
+    assert len(played.asked) == 2
+    assert (verified.status, verified.text, codes(verified)) == ("complete", "满一年享有五天年假。[1]", [])
+
+
+def test_the_model_is_told_which_sentence_is_wrong_and_why_and_may_mend_it_once() -> None:
+    mended = f"{GOOD}病假需提交医院证明。【来源：{B}】"
+    played, verified = strictly(MIXED, f"Thought: 改。\nAction: Finish[{mended}]")
+    repair: AskModel = played.asked[-1]
+    assert repair.final
+    told = repair.messages[-1].content
+    assert "满两年享有10天年假。" in told
+    assert "10天" in told
+    assert "满一年享有五天年假。" not in told
+    assert (verified.status, verified.text) == ("complete", "满一年享有五天年假。[1]病假需提交医院证明。[2]")
+    assert played.outcome.spent.model_calls == 3
+
+
+def test_what_is_still_not_supported_is_dropped_and_said_to_be_missing() -> None:
+    played, verified = strictly(MIXED, MIXED)
+    assert len(played.asked) == 3
+    assert (verified.status, verified.text, codes(verified)) == (
+        "partial",
+        "满一年享有五天年假。[1]",
+        ["claims_dropped"],
+    )
+    assert "1 句话" in verified.limitations[0].text
+    assert [one.verdict for one in verified.checks] == ["supported"]
+
+
+def test_an_uncited_claim_is_dropped_as_well() -> None:
+    text = f"Action: Finish[{GOOD}\n\n1. 公司成立于1998年。\n2. {GOOD}]"
+    _, verified = strictly(text, text)
+    assert verified.text == "满一年享有五天年假。[1]\n\n2. 满一年享有五天年假。[1]"
+
+
+def test_nothing_left_is_no_answer() -> None:
+    bad = f"Action: Finish[{BAD}]"
+    _, verified = strictly(bad, bad)
+    assert (verified.status, verified.reason, verified.citations) == ("refused", "unsupported", ())
+    assert verified.text == ZH.render("failure", code="unsupported")
+
+
+@pytest.mark.parametrize(
+    "repair",
+    [
+        fails("provider_timeout"),
+        "嗯。",
+        says(f"Action: Finish[{GOOD}", finish_reason="length"),
+        "Action: Clarify[哪一年？]",
+        f"Action: Finish[{BAD}{BAD}满三年有99天。【来源：{A}】]",
+    ],
+    ids=["failed", "no action", "cut", "asks back", "worse"],
+)
+def test_a_repair_that_brings_no_better_answer_leaves_the_first_to_be_dropped_from(repair: Scripted) -> None:
+    played, verified = strictly(MIXED, repair)
+    assert (verified.status, verified.text) == ("partial", "满一年享有五天年假。[1]")
+    assert played.outcome.spent.model_calls == 3
+
+
+def test_a_model_that_takes_its_answer_back_has_refused() -> None:
+    played, verified = strictly(f"Action: Finish[{BAD}]", "Action: Refuse[文档没有写到。]")
+    assert (played.outcome.reason, verified.status, verified.text) == ("refused", "refused", "文档没有写到。")
+
+
+def test_without_budget_for_a_repair_nothing_is_asked() -> None:
+    dear = says(MIXED, usage=ChatUsage(input_tokens=399_000, output_tokens=90))
+    played, verified = strictly(dear)
+    assert len(played.asked) == 2
+    assert (verified.status, verified.text) == ("partial", "满一年享有五天年假。[1]")
+
+
+def test_after_a_brake_the_model_sees_the_answer_that_it_is_to_mend() -> None:
+    played, verified = strictly(MIXED, f"Action: Finish[{GOOD}]", limits=Limits(max_tool_calls=1))
+    assert played.asked[-1].messages[-2].content == MIXED
+    assert (verified.status, codes(verified), verified.text) == ("partial", ["brake_count"], "满一年享有五天年假。[1]")
+
+
+def test_flagging_is_the_other_mode() -> None:
+    played = play([search("年假"), FOUND, MIXED], wording=EN)
+    verified = finish(played.outcome, wording=EN)
+    assert verified.text == "满一年享有五天年假。[1]满两年享有10天年假。[1]"
+    assert [(one.markers, one.verdict) for one in verified.checks] == [((1,), "supported"), ((1,), "unsupported")]
+    assert (verified.checks[1].problem or "").startswith("not in the cited text: ")
