@@ -15,6 +15,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 
 from api.agent.run import run_agent
 from api.agent.run import warm_up as warm_up_agent
+from api.agent.samples import check_bundle
 from api.desk import RunDesk
 from api.links import BlockLinks, read_secret
 from api.openai_compat.errors import respond as respond_like_openai
@@ -31,10 +32,12 @@ from api.routes.health import healthz, readyz
 from api.routes.home import home
 from api.routes.imports import imports
 from api.routes.problems import headers_of, respond, to_problem
+from api.routes.prompts import prompts
 from api.routes.runs import runs
 from api.routes.snapshots import snapshots
 from api.routes.tools import tools
 from shared.blobs import Blobs
+from shared.bundles import RELEASED, Shelf
 from shared.catalog.db import open_database
 from shared.catalog.migrations import migrate
 from shared.embeddings.open import open_embedder, warm_up
@@ -44,7 +47,6 @@ from shared.ids import ImportId
 from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import Chat
-from shared.prompts import load_bundle
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.vectors.open import open_vectors
@@ -52,8 +54,6 @@ from shared.wake import check_broker, open_broker, wake_import
 
 _log = logging.getLogger(__name__)
 
-PROMPTS = Path(__file__).resolve().parents[1] / "prompts"
-BUNDLE = "default/1"
 EMBEDDER_THREADS = 1  # a query is short; more threads only take the cores from others
 
 
@@ -71,7 +71,8 @@ def create_app(settings: Settings) -> Litestar:
     db = open_database(layout.catalog)
     migrate(db)
     db.conn.close()
-    bundle = load_bundle(PROMPTS, BUNDLE)
+    bundles = Shelf(release=RELEASED, local=layout.prompts, default=settings.prompts.bundle, check=check_bundle)
+    bundles.usable(None)  # a damaged release is refused at start
     links = BlockLinks(None if settings.api.api_key is None else read_secret(layout.links_key))
     bell = _bell(settings)
     telemetry = Telemetry(
@@ -89,7 +90,8 @@ def create_app(settings: Settings) -> Litestar:
         catalog=CatalogDoor(layout.catalog),
         originals=Blobs(layout.originals),
         library=library,
-        desk=RunDesk(library=library, chat=chat, bundle=bundle, telemetry=telemetry, run_agent=run_agent),
+        desk=RunDesk(library=library, chat=chat, bundles=bundles, telemetry=telemetry, run_agent=run_agent),
+        prompts=bundles,
         telemetry=telemetry,
         links=links,
         bell=bell,
@@ -131,6 +133,7 @@ def build_app(
             documents,
             blocks,
             tools,
+            prompts,
             openai,
         ],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},

@@ -11,6 +11,7 @@ from api.desk import RunDesk
 from api.links import BlockLinks
 from api.retrieval.library import Library
 from shared.blobs import Blobs
+from shared.bundles import Shelf
 from shared.catalog.db import Database, open_database
 from shared.clock import NowMs, now_ms
 from shared.ids import ImportId
@@ -61,6 +62,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     originals: Blobs
     library: Library
     desk: RunDesk
+    prompts: Shelf
     telemetry: Telemetry
     links: BlockLinks
     bell: WorkerBell

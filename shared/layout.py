@@ -35,6 +35,11 @@ class Layout(Struct, frozen=True):
         return self.root / "collections"
 
     @property
+    def prompts(self) -> Path:
+        """Prompt bundles that somebody tries out; made with the first one."""
+        return self.root / "prompts"
+
+    @property
     def sweeps(self) -> Path:
         """Says that the catalog beside it is this folder's own: see worker/sweeps.py."""
         return self.root / "sweeps"

@@ -35,6 +35,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budgets: Budgets = Budgets()
     trace_level: TraceLevel | None = None
     citation_mode: CitationMode | None = None  # None = the settings'
+    prompt_bundle: str | None = None  # id/version; None = the settings'
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             snapshot_id=data.snapshot_id,
             trace_level=data.trace_level,
             citation_mode=data.citation_mode or parts.settings.citations.mode,
+            prompt_bundle=data.prompt_bundle,
         ),
         access_of(request),
     )

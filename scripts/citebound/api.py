@@ -59,6 +59,10 @@ class Api:
         with self._reaching():
             return _decoded(self._client.post(path, json=body, timeout=timeout_s), type)
 
+    def put(self, path: str, body: Any, type: type[T]) -> T:
+        with self._reaching():
+            return _decoded(self._client.put(path, json=body), type)
+
     def delete(self, path: str, type: type[T]) -> T:
         with self._reaching():
             return _decoded(self._client.delete(path), type)

@@ -7,6 +7,7 @@ from typing import NoReturn, TypeAlias, get_args
 from scripts.citebound.commands.ask import ask
 from scripts.citebound.commands.doctor import doctor
 from scripts.citebound.commands.imports import act, import_paths, imports
+from scripts.citebound.commands.prompts import prompts
 from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.search import scan, search
 from scripts.citebound.commands.smoke import smoke
@@ -16,6 +17,7 @@ from scripts.citebound.commands.trace import runs, trace
 from scripts.citebound.commands.up import up
 from scripts.citebound.console import as_called
 from scripts.citebound.failure import USAGE, CommandFailed
+from scripts.citebound.prompt_arguments import prompt_verbs
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
 
@@ -101,6 +103,7 @@ def parser() -> argparse.ArgumentParser:
     question.add_argument("question")
     _narrowing(question)
     question.add_argument("--snapshot", metavar="SNAPSHOT", help="on this snapshot instead of the active one")
+    question.add_argument("--prompt-bundle", metavar="BUNDLE", help="with this wording, see `prompts`")
     question.add_argument(
         "--strict",
         action="store_true",
@@ -122,6 +125,7 @@ def parser() -> argparse.ArgumentParser:
     add("documents", documents, "list the documents of the active snapshot")
     add("block", block, "show a cited block with its surroundings").add_argument("block_id", metavar="BLOCK")
 
+    prompt_verbs(add("prompts", prompts, "list the prompt bundles; or one of the verbs below"))
 
     add("runs", runs, "list the questions that were asked, newest first")
     traced = add("trace", trace, "show what a run or an import did, step by step")

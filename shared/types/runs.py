@@ -128,6 +128,8 @@ class RunManifest(Struct, frozen=True, kw_only=True):
     limits: Limits
     access_sha256: str
     citation_mode: CitationMode = "flag"
+    prompt_bundle_origin: Literal["release", "local"] = "release"
+    prompt_bundle_parent: str | None = None  # id/version
 
 
 class SnapshotGap(Struct, frozen=True, kw_only=True):

@@ -15,22 +15,24 @@ from litestar.testing import TestClient
 from msgspec import structs
 
 from api.agent.run import RunRequest, RunSoFar, run_agent
-from api.app import BUNDLE as BUNDLE_NAME
-from api.app import PROMPTS, build_app
+from api.agent.samples import check_bundle
+from api.app import build_app
 from api.desk import RunAgent, RunDesk
 from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
 from api.retrieval.library import Library, Pinned
 from shared.blobs import Blobs
+from shared.bundles import RELEASED, Shelf
 from shared.catalog.db import open_database
 from shared.catalog.migrations import migrate
 from shared.clock import NowMs, now_ms
 from shared.embeddings.fake import FakeEmbedder
 from shared.errors import UpstreamError
 from shared.ids import ImportId
+from shared.keys import demands_key
 from shared.layout import Layout
 from shared.llm.port import Chat
-from shared.prompts import Bundle, BundleManifest, load_bundle
+from shared.prompts import Bundle
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
@@ -39,9 +41,6 @@ from shared.vectors.memory import MemoryVectors
 from tests.factories import ADocument, Published, a_document, publish
 from tests.unit.telemetry.factories import a_record
 
-BUNDLE = Bundle(
-    BundleManifest(id="test", version="1", parent=None, contracts={}, files={}), sha256="0" * 64, sources={}
-)
 ORIGIN = "http://127.0.0.1:8765"
 
 Work: TypeAlias = Callable[[RunRequest, Pinned, Chat | None, Callable[[RunEvent], None]], Awaitable[RunRecord]]
@@ -90,7 +89,9 @@ class Site:
         self.warmth = Warmth()
         self.chat: Chat | None = None
         self.agent: RunAgent = self._answer
-        self.bundle = BUNDLE
+        self.prompts = Shelf(
+            release=RELEASED, local=self.layout.prompts, default=self.settings.prompts.bundle, check=check_bundle
+        )
         self.work: Work = answer_at_once
         self.requests: list[RunRequest] = []
         self.heartbeat_s = 15.0
@@ -106,7 +107,6 @@ class Site:
 
     def with_the_real_agent(self) -> None:
         self.agent = run_agent
-        self.bundle = load_bundle(PROMPTS, BUNDLE_NAME)
 
     def with_api(self, **settings: Any) -> None:
         self.settings = structs.replace(self.settings, api=structs.replace(self.settings.api, **settings))
@@ -121,7 +121,7 @@ class Site:
         return RunDesk(
             library=library,
             chat=self.chat,
-            bundle=self.bundle,
+            bundles=self.prompts,
             telemetry=self.telemetry,
             run_agent=self.agent,
             now_ms=self.now_ms,
@@ -136,8 +136,9 @@ class Site:
                 originals=Blobs(self.layout.originals),
                 library=library,
                 desk=self.desk(library),
+                prompts=self.prompts,
                 telemetry=self.telemetry,
-                links=BlockLinks(None if self.settings.api.api_key is None else b"s" * 32, now_ms=self.now_ms),
+                links=BlockLinks(b"s" * 32 if demands_key(self.settings.api) else None, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,
                 chat_model=None if self.chat is None else self.chat.model,

@@ -3,11 +3,9 @@
 import sys
 from pathlib import Path
 
-import msgspec
-
 from api.agent.loop import LOOP_VERSION
 from api.tools.registry import TOOL_CONTRACT_VERSION
-from shared.prompts import BundleManifest, file_hashes
+from shared.prompts import BundleManifest, file_hashes, write_manifest
 
 
 def seal(root: Path, *, parent: str | None) -> None:
@@ -15,11 +13,10 @@ def seal(root: Path, *, parent: str | None) -> None:
         id=root.parent.name,
         version=root.name,
         parent=parent,
-        contracts={"loop": LOOP_VERSION, "protocol": "react", "tools": TOOL_CONTRACT_VERSION},
+        contracts={"loop": LOOP_VERSION, "protocol": "react, tools", "tools": TOOL_CONTRACT_VERSION},
         files=file_hashes(root),
     )
-    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-    (root / "manifest.json").write_bytes(text + b"\n")
+    write_manifest(root, manifest)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,128 @@
+"""Values to try every template of a bundle with: each code and each branch that the program can ask a text for.
+
+A bundle that renders them all, in both languages, needs nothing that a run does not give; the golden texts are made of them.
+"""
+
+from typing import get_args
+
+from api.agent.brakes import Brake
+from api.agent.budget import LimitCode
+from api.agent.decisions import Problem
+from api.agent.prompting import Exchange
+from shared.errors import UpstreamCode
+from shared.prompts import Bundle, Lang
+
+Values = dict[str, object]
+
+_LIMITS: tuple[str, ...] = get_args(LimitCode)
+_BRAKES: tuple[str, ...] = get_args(Brake)
+_NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
+_TOOL: Values = {"name": "search_blocks", "description": "…", "schema": "{}"}
+_EXCHANGE = Exchange(question="病假呢？", answer="需提交医院证明。[1]")
+
+SAMPLES: dict[str, tuple[Values, ...]] = {
+    "system": tuple(
+        {
+            "max_tool_calls": 8,
+            "snapshot_id": "snap_1",
+            "complete": complete,
+            "missing": missing,
+            "scoped": scoped,
+            "tools": [_TOOL],
+        }
+        for complete, missing, scoped in ((True, 0, False), (False, 2, True), (False, 0, False))
+    ),
+    "task": (
+        {"question": "年假有几天？", "history": [], "missing": []},
+        {"question": "年假有几天？", "history": [_EXCHANGE], "missing": ['"手册/损坏.pdf"']},
+    ),
+    "finalize": tuple(
+        {"closed": closed, "blocks": blocks} for closed in (*_BRAKES, *_LIMITS, "protocol_error") for blocks in (0, 2)
+    ),
+    "observation": tuple({"code": code, "turn": 2, **_NUMBERS} for code in (*_LIMITS, "repeated", "tool_timeout")),
+    "protocol_error": tuple(
+        {"problem": problem, "detail": "foo", "tools": ["a", "b"], "reply_tokens": 3300}
+        for problem in (*get_args(Problem), "tool_unavailable")
+    ),
+    "limitation": (
+        *({"code": code, "tool": tool, **_NUMBERS} for code in _LIMITS for tool in ("list_blocks", "")),
+        *({"code": code} for code in (*_BRAKES, "protocol_error", "answer_cut", "extractive_answer", "no_citation")),
+        {"code": "tool_failed", "tool": "search_blocks", "error": "upstream_unavailable"},
+        {"code": "provider_cut_prompt", "told": 4096, "expected": 9000},
+        *(
+            {"code": "snapshot_partial", "count": count, "names": names}
+            for count, names in ((1, ["a.pdf"]), (9, ["a.pdf"]), (9, []), (0, []))
+        ),
+        *({"code": "citation_removed", "count": count} for count in (1, 2)),
+        *({"code": "citation_unsupported", "count": n, "problems": ["[1] a", "[2] b"][:n]} for n in (1, 2)),
+        *({"code": "uncited_claims", "count": n, "sentences": ["A.", "B."][:n]} for n in (1, 2)),
+        *({"code": "claims_dropped", "count": count} for count in (1, 2)),
+    ),
+    "repair": tuple({"doubts": [{"sentence": "年假10天。", "problem": "10天"}] * n} for n in (1, 2)),
+    "failure": tuple(
+        {"code": code}
+        for code in (
+            *get_args(UpstreamCode),
+            *_LIMITS,
+            "brake_time",
+            "protocol_error",
+            "finalization_failed",
+            "unsupported",
+            "collection_unavailable",
+            "tool_internal_error",
+            "invalid_settings",
+            "other",
+        )
+    ),
+    "problem": tuple(
+        {"missing": missing, "reasons": reasons}
+        for missing, reasons in (
+            ((), ["unrelated"]),
+            (("15 kg", "2019"), ["missing"]),
+            ((), ["negation"]),
+            (("2019",), ["missing", "negation", "unrelated"]),
+        )
+    ),
+    "summary": tuple(
+        {"status": status, "blocks": blocks, "tokens": 99, "error": error}
+        for status, blocks, error in (
+            ("ok", 1, None),
+            ("ok", 2, None),
+            ("ok", 0, "invalid_argument"),
+            ("context_budget_exceeded", 3, None),
+            ("tool_unavailable", 0, None),
+        )
+    ),
+    "extractive": (
+        *({"part": part} for part in ("preface", "foreign", "nearest")),
+        {"part": "unread", "scoped": False},
+        {"part": "quote", "text": "年假五天。", "block_ids": ["abcdefgh.v1#0"]},
+        *({"part": "count", "term": "年假", "total": n, "blocks": n, "shown": 1} for n in (1, 7)),
+        *(
+            {"part": "place", "title": "制度", "section_path": section, "block_id": "abcdefgh.v1#0"}
+            for section in ("/", "年假")
+        ),
+        {"part": "nothing", "unshown": ["2022", "Q4"], "scoped": False},
+        *(
+            {"part": part, "term": "年假", "unshown": [], "scoped": scoped}
+            for part in ("absent", "nothing")
+            for scoped in (True, False)
+        ),
+    ),
+}  # fmt: skip
+
+_LANGS: tuple[Lang, ...] = get_args(Lang)
+
+
+def check_bundle(bundle: Bundle) -> tuple[str, ...]:
+    """What a run would stumble over, each as "template: what"; () when every text can be rendered."""
+    return tuple(
+        f"{lang}/{template}.j2: {fault}"
+        for lang in _LANGS
+        for template, values in SAMPLES.items()
+        if (fault := _fault(bundle, template, lang, values)) is not None
+    )
+
+
+def _fault(bundle: Bundle, template: str, lang: Lang, samples: tuple[Values, ...]) -> str | None:
+    return next((fault for values in samples if (fault := bundle.fault(template, lang, values)) is not None), None)

@@ -1,0 +1,45 @@
+"""Prompt bundles over HTTP: experiments, and a run that names one."""
+
+from typing import Any
+
+from tests.contract.http.site import Site
+
+
+def test_an_experiment_goes_from_draft_to_frozen_and_a_run_may_name_it(site: Site) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    with site.client() as client:
+        made = client.post("/api/prompts", json={"name": "brief"})
+        assert (made.status_code, made.json()["info"]["state"]) == (201, "draft")
+        put = client.put("/api/prompts/brief/1", json={"template": "zh/rules.j2", "text": "简短作答。"})
+        assert (put.status_code, put.json()["problems"]) == (200, [])
+        diff = client.get("/api/prompts/brief/1/diff").json()
+        assert (diff["other"], [one["path"] for one in diff["templates"]]) == ("default/1", ["zh/rules.j2"])
+        assert client.post("/api/prompts/brief/1/freeze").json()["state"] == "frozen"
+        frozen = client.put("/api/prompts/brief/1", json={"template": "zh/rules.j2", "text": "…"})
+        assert (frozen.status_code, frozen.json()["code"]) == (409, "conflict")
+        listed = client.get("/api/prompts").json()
+        assert [(one["name"], one["origin"]) for one in listed] == [("default/1", "release"), ("brief/1", "local")]
+        shown = client.get("/api/prompts/brief/1").json()
+        assert shown["templates"]["zh/rules.j2"] == "简短作答。"
+        manifest: dict[str, Any] = client.post(
+            "/api/runs", json={"question": "年假有几天？", "prompt_bundle": "brief/1"}
+        ).json()["manifest"]
+    assert manifest["prompt_bundle_sha256"] == listed[1]["sha256"]
+    told = [manifest[name] for name in ("prompt_bundle", "prompt_bundle_origin", "prompt_bundle_parent")]
+    assert told == ["brief/1", "local", "default/1"]
+
+
+def test_a_bundle_that_is_not_there_or_can_not_be_used_is_refused_by_its_field(site: Site) -> None:
+    site.publish()
+    with site.client() as client:
+        client.post("/api/prompts", json={"name": "brief"})
+        client.put("/api/prompts/brief/1", json={"template": "zh/task.j2", "text": "{{ weather }}"})
+        for name in ("none/1", "brief/1", "../../x"):
+            reply = client.post("/api/runs", json={"question": "年假有几天？", "prompt_bundle": name})
+            assert (reply.status_code, reply.json()["code"], reply.json()["field"]) == (
+                400,
+                "invalid_argument",
+                "prompt_bundle",
+            )
+    assert site.requests == []
