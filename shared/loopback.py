@@ -1,6 +1,7 @@
-"""Whether something leads to this machine itself and nowhere else."""
+"""Whether an address is one, and whether it leads to this machine itself and nowhere else."""
 
 import ipaddress
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 
@@ -11,6 +12,23 @@ def is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
+        return False
+
+
+def is_address(url: str, *, schemes: Collection[str] = ("http", "https")) -> bool:
+    """Whether a client can make a connection out of it: scheme, host, and a port that is one or none."""
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")
+        return (
+            parts.scheme in schemes
+            and bool(parts.hostname)
+            and parts.port != 0
+            and "%" not in parts.netloc.rpartition("@")[2]
+        )
+    except ValueError:  # an open bracket, a port that is no number, a host whose parts are empty or too long
         return False
 
 

@@ -5,6 +5,8 @@ setting, the problem and the remedy; nothing is ignored, so a misspelt name can'
 """
 
 import difflib
+import errno
+import json
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +20,7 @@ from msgspec.structs import FieldInfo, fields
 
 from shared.errors import SettingsError
 from shared.keys import demands_key
-from shared.loopback import is_loopback
+from shared.loopback import is_address, is_loopback
 from shared.settings import Settings
 
 PREFIX = "CITEBOUND_"
@@ -53,11 +55,29 @@ def list_settings() -> tuple[Setting, ...]:
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
-    """CITEBOUND_DATA_DIR, or the platform's folder for a person's application data; absolute, not necessarily there."""
+    """CITEBOUND_DATA_DIR, or the platform's folder for a person's application data; absolute, not necessarily there.
+
+    Raises: SettingsError when the system can't name such a folder.
+    """
     named = env.get(DATA_DIR)
-    return (
-        Path(named).expanduser().absolute() if named else Path(platformdirs.user_data_dir("citebound", appauthor=False))
-    )
+    if not named:
+        return Path(platformdirs.user_data_dir("citebound", appauthor=False))
+    if not is_text(named):
+        raise SettingsError(f"{DATA_DIR}: {named!r} is not UTF-8; choose a folder whose name is", field=DATA_DIR)
+    try:
+        folder = Path(named).expanduser().absolute()
+    except RuntimeError as error:  # ~nobody
+        raise SettingsError(
+            f"{DATA_DIR}: {named!r} can't be resolved ({error}); write the whole path", field=DATA_DIR
+        ) from error
+    try:
+        folder.stat()
+    except OSError as error:  # one that is not there yet is made, and what else is wrong is told by who needs it
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            raise SettingsError(
+                f"{DATA_DIR}: {named[:60]!r}… can't be a folder ({error.strerror}); choose another one", field=DATA_DIR
+            ) from error
+    return folder
 
 
 def config_file(env: Mapping[str, str], *, config: Path | None = None) -> Path | None:
@@ -112,6 +132,11 @@ def load_settings(
     return settings
 
 
+def is_text(text: str) -> bool:
+    """Whether an argument or variable is UTF-8; what isn't reaches Python as lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def _known() -> dict[str, _Known]:
     found: dict[str, _Known] = {}
     for section in fields(Settings):
@@ -156,7 +181,9 @@ def _kind(annotation: Any) -> str:
 
 def _from_file(path: Path, known: Mapping[str, _Known]) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors on Windows begin files with a mark
+    except RecursionError as error:
+        raise SettingsError(f"{path}: its values are nested too deeply; write them flat", field=CONFIG) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} can't be read ({error}); make it readable UTF-8", field=CONFIG) from error
     except tomllib.TOMLDecodeError as error:
@@ -197,6 +224,9 @@ def _from_environment(env: Mapping[str, str], known: Mapping[str, _Known]) -> di
                 f"{variable} is not a setting;{_nearest(variable, [*by_env, *_NOT_SETTINGS])} or unset it",
                 field=variable,
             )
+        if not is_text(env[variable]):
+            shown = "its value" if one.setting.secret else f"{env[variable]!r}"
+            raise SettingsError(f"{variable}: {shown} is not UTF-8; set it again", field=variable)
         if env[variable]:
             given[one.setting.name] = _converted(_parsed(env[variable], one), one, where=variable, strict=False)
     return given
@@ -210,7 +240,7 @@ def _parsed(text: str, one: _Known) -> Any:
     if origin is dict:
         try:
             return msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise SettingsError(
                 f'{one.setting.env} is not JSON ({error}); write an object such as {{"key": "value"}}',
                 field=one.setting.env,
@@ -219,13 +249,16 @@ def _parsed(text: str, one: _Known) -> Any:
 
 
 def _converted(value: Any, one: _Known, *, where: str, strict: bool) -> Any:
+    """A value that every client can send on: JSON knows no nan, no infinity and no dates."""
     try:
-        return msgspec.convert(value, one.type, strict=strict)
-    except msgspec.ValidationError as error:
+        converted = msgspec.convert(value, one.type, strict=strict)
+        json.dumps(converted, allow_nan=False)
+        return converted
+    except (msgspec.ValidationError, ValueError, TypeError, RecursionError) as error:
         shown = "" if one.setting.secret else f" {value!r}"
         raise SettingsError(
             f"{where}:{shown} won't do ({error}); expected: {one.setting.kind}, default {one.setting.default!r}",
-            field=where,
+            field=where.rpartition(": ")[2],
         ) from error
 
 
@@ -296,8 +329,17 @@ def _check(settings: Settings) -> None:
         "qdrant.url": settings.qdrant.url,
     }
     for name, url in addresses.items():
-        if url is not None and not url.startswith(("http://", "https://")):
-            raise _refused(name, f"{url!r} is not a web address", "begin it with http:// or https://")
+        if url is not None and not is_address(url):
+            raise _refused(name, f"{url!r} is not a web address", "write it as http://host:port/path or https://…")
+    broker = settings.broker.url
+    if broker is not None and not (broker.startswith("unix:///") or is_address(broker, schemes=("redis", "rediss"))):
+        raise _refused(
+            "broker.url", f"{broker!r} is no broker's address", "write it as redis://host:port/0 or unix:///path"
+        )
+    for secret in (one.setting for one in _known().values() if one.setting.secret):
+        value = getattr(getattr(settings, secret.section), secret.field)
+        if value is not None and not (value.isascii() and value.isprintable() and " " not in value):
+            raise _refused(secret.name, "a key holds ASCII letters, digits and signs, and no spaces", "set it again")
     for field in fields(limits):
         least = 0 if field.name in ("max_tool_calls", "finalization_reserve_tokens") else 1
         if getattr(limits, field.name) < least:

@@ -1,7 +1,9 @@
 """A small real catalog with its collection, without the worker: documents in, a published snapshot out."""
 
 import hashlib
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -297,3 +299,15 @@ def _seal(db: Database, manifest: SnapshotManifest, *, now_ms: int) -> None:
                 manifest.snapshot_id,
             ),
         )
+
+
+def nest(root: Path, name: str, depth: int) -> None:
+    """`depth` folders in one another with a file in the last; no path could name it."""
+    at = os.open(root, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=at)
+        inner = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(os.open("深.md", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+    os.close(at)

@@ -9,6 +9,7 @@ from scripts.citebound.arguments import parser
 from scripts.citebound.console import as_called, complain, print_json
 from scripts.citebound.failure import FAILED, INTERRUPTED, USAGE, CommandFailed
 from shared.errors import CiteboundError, SettingsError
+from shared.settings_load import is_text
 
 # Libraries that would otherwise report home. onnxruntime 1.32 (2026-11) writes a device id into the person's cache folder at import
 # and sends to mobile.events.data.microsoft.com; unstructured asks packages.unstructured.io.
@@ -22,6 +23,7 @@ def main(argv: Sequence[str]) -> int:
         argv = [*argv[1:], "--help"]
     as_json = "--json" in argv
     try:
+        _check_text(argv)
         arguments = parser().parse_args(argv)
         return int(arguments.run(arguments))
     except CommandFailed as failed:
@@ -36,6 +38,18 @@ def main(argv: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+
+
+def _check_text(argv: Sequence[str]) -> None:
+    """Requests, the catalog and JSON are UTF-8. Raises: CommandFailed (USAGE)."""
+    for text in argv:
+        if not is_text(text):
+            raise CommandFailed(
+                f"the argument {text!r} is not UTF-8",
+                remedy="write it in UTF-8; a file with such a name is imported with the folder that it is in",
+                code=USAGE,
+                error="usage",
+            )
 
 
 def _ended(message: str, remedy: str, *, code: int, error: str, as_json: bool) -> int:

@@ -16,7 +16,7 @@ from scripts.citebound.failure import FAILED, UNREACHABLE, USAGE, CommandFailed
 from scripts.citebound.supervisor.instance import is_alive, read_instance
 from shared.layout import Layout
 from shared.llm.sse import EventParser
-from shared.loopback import leads_to_loopback
+from shared.loopback import is_address, leads_to_loopback
 from shared.settings_load import data_folder, load_settings
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Api:
 
     def page_of(self, block_id: str, snapshot_id: str) -> str:
         """The address of a block's page, which a browser opens without a key."""
-        path = f"/api/blocks/{quote(block_id, safe='')}?{urlencode({'snapshot': snapshot_id})}"
+        path = f"/api/blocks/{segment(block_id)}?{urlencode({'snapshot': snapshot_id})}"
         if self._has_key:  # the server signs it
             with self._reaching():
                 reply = self._client.get(path)
@@ -126,7 +126,7 @@ def open_api(url: str | None) -> Api:
     settings = load_settings(env)
     named = url or env.get(URL)
     if named is not None:
-        if not named.startswith(("http://", "https://")):
+        if not is_address(named):
             raise CommandFailed(
                 f"{named!r} is not an address", remedy="write it as http://host:port", code=USAGE, error="usage"
             )
@@ -137,6 +137,11 @@ def open_api(url: str | None) -> Api:
             f"Citebound is not running on {data_folder(env)}", remedy=START_IT, code=UNREACHABLE, error="unreachable"
         )
     return Api(instance.address, key=settings.api.api_key)
+
+
+def segment(text: str) -> str:
+    """One part of a path, whatever is in it; . and .. would lead to another address."""
+    return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
 def _decoded(reply: httpx.Response, type: type[T]) -> T:

@@ -16,13 +16,13 @@ from shared.catalog.documents import (
 from shared.catalog.items import add_item, list_items, mark_chunked, mark_unchanged
 from shared.catalog.sources import get_source
 from shared.errors import StorageError
+from shared.files import Found, files_under
 from shared.ids import DocId, SourceId
 from shared.types.documents import Source
 from shared.types.imports import ImportRequest
 from shared.types.snapshots import SnapshotDocument
 from worker.stages.intake import Intake
 from worker.stages.places import path_place, upload_keys, uploads_source
-from worker.stages.walk import Found, files_under
 from worker.stages.work import Work
 
 Lineage: TypeAlias = Callable[[Source], str]

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from shared.catalog.items import add_failed_item, add_item, known_keys
 from shared.errors import DocumentError
+from shared.files import Found, document_key, is_junk
 from shared.types.documents import Source
 from worker.faults import fault_point
 from worker.stages.ahead import ahead
-from worker.stages.places import document_key
 from worker.stages.unpack import Archive, Packed
-from worker.stages.walk import Found, is_junk
 from worker.stages.work import Work
 
 _PIECE_BYTES = 1024 * 1024

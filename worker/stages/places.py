@@ -1,14 +1,13 @@
 """Which source a path or an upload belongs to, and under which key. Pure but for looking at the sources there are."""
 
-import unicodedata
-from collections.abc import Iterator, Sequence
-from itertools import count
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
 from shared.catalog.db import Database
 from shared.catalog.sources import ensure_source, find_source, list_sources
+from shared.files import document_key, numbered
 from shared.ids import SourceId
 from shared.source_spec import MAX_CHARACTERS
 from shared.text.unseen import shown
@@ -63,18 +62,6 @@ def requested_places(db: Database, request: ImportRequest) -> list[Place]:
     return found
 
 
-def document_key(name: str) -> str:
-    """A relative path with forward slashes, in one Unicode form: a Mac and a Linux machine name the same file alike.
-
-    Names keep a replacement character for each byte that is no Unicode and each character that no reader sees.
-    """
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\\", "/")
-    parts = [
-        part for part in PurePosixPath(unicodedata.normalize("NFC", shown(text))).parts if part not in ("/", "..", ".")
-    ]
-    return "/".join(parts) or "unnamed"
-
-
 def upload_keys(uploads: Sequence[Upload]) -> list[tuple[str, Upload]]:
     """A key for each upload, in order. Two files of one name are two documents: the later one gets a number."""
     taken: dict[str, Upload] = {}
@@ -82,14 +69,6 @@ def upload_keys(uploads: Sequence[Upload]) -> list[tuple[str, Upload]]:
         keys = numbered(document_key(upload.name))
         taken.setdefault(next(key for key in keys if taken.get(key, upload).sha256 == upload.sha256), upload)
     return list(taken.items())
-
-
-def numbered(key: str) -> Iterator[str]:
-    """The key itself, then with 2, 3 … before its suffix: a.md, a (2).md …"""
-    yield key
-    path = PurePosixPath(key)
-    for number in count(2):
-        yield str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
 
 
 def _made(db: Database, root: Path, spec: SourceSpec, *, now_ms: int) -> Source:

@@ -3,7 +3,6 @@
 import argparse
 import shlex
 import time
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,17 +10,17 @@ from typing import Any, Final
 from msgspec import Struct
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from scripts.citebound.api import Api, compact, open_api
+from scripts.citebound.api import Api, compact, open_api, segment
+from scripts.citebound.commands.folders import files_to_send, tell_vanished
 from scripts.citebound.commands.scope import Snapshots, listed
 from scripts.citebound.console import count, date, err, note, plain, print_json, table, words
 from scripts.citebound.failure import FAILED, OK, PARTIAL, USAGE, CommandFailed
-from shared.ids import ImportId, source_id
+from shared.ids import ImportId
 from shared.types.imports import Import, ImportMode, ImportState
-from shared.types.snapshots import FailedDocument, Snapshot, SnapshotDocument
+from shared.types.snapshots import FailedDocument, Snapshot
 
 RESTING: Final[frozenset[ImportState]] = frozenset({"paused", "cancelled", "completed", "failed"})
 _POLL_S = 0.3
-_MOST_UPLOADS = 500  # files in one request: each is held open while it is sent
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
@@ -55,7 +54,7 @@ def import_paths(arguments: argparse.Namespace) -> int:
     else:
         print_outcome(finished, published)
         if finished.state == "completed" and mode == "add" and not by_bytes:
-            _tell_vanished(listed(api, None), paths)
+            tell_vanished(listed(api, None), paths)
     return exit_code(finished, published)
 
 
@@ -233,35 +232,6 @@ def _behind(finished: Import, published: Sequence[Snapshot]) -> int:
     return len(newer) - own
 
 
-def _tell_vanished(there: Iterable[SnapshotDocument], paths: Sequence[Path]) -> None:
-    """A hint when documents of these folders have no file any more: adding never takes anything out."""
-    roots = {source_id("folder", root.as_posix()): root for path in paths for root in (path, *path.resolve().parents)}
-    roots |= {source_id("folder", path.resolve().as_posix()): path.resolve() for path in paths}
-    folders = [path.resolve() for path in paths if path.is_dir()]
-    gone = 0
-    for one in there:
-        root = roots.get(one.source_id)
-        file = None if root is None else root / one.key
-        if file is not None and any(file.is_relative_to(folder) for folder in folders) and not _exists(file):
-            gone += 1
-    if gone:
-        folder = " ".join(shlex.quote(str(path)) for path in paths)
-        note(
-            words(
-                f"{count(gone, 'document')} of this folder {'is' if gone == 1 else 'are'} no longer there and"
-                f" still {'answers' if gone == 1 else 'answer'}; this takes them out:",
-                f"该文件夹中有 {gone} 份文档已不存在，但仍会被引用；移除它们：",
-            ),
-            "yellow",
-        )
-        note(f"./scripts/run import --mode sync {folder}", "yellow")
-
-
-def _exists(file: Path) -> bool:
-    """Keys are in one Unicode form; a name that came from a Mac may lie on the disk in the other."""
-    return file.exists() or Path(unicodedata.normalize("NFD", str(file))).exists()
-
-
 def print_failed(failed: Iterable[FailedDocument]) -> None:
     for document in failed:
         plain(
@@ -299,7 +269,7 @@ def imports(arguments: argparse.Namespace) -> int:
 def act(arguments: argparse.Namespace) -> int:
     """pause, resume, cancel, retry"""
     api = open_api(arguments.url)
-    after = api.post(f"/api/imports/{arguments.import_id}/{arguments.command}", {}, Import)
+    after = api.post(f"/api/imports/{segment(arguments.import_id)}/{arguments.command}", {}, Import)
     if arguments.json:
         print_json(after)
     else:
@@ -308,36 +278,7 @@ def act(arguments: argparse.Namespace) -> int:
 
 
 def send_files(api: Api, paths: Iterable[Path], source: dict[str, Any], mode: ImportMode) -> Accepted:
-    """The bytes of every file that isn't hidden nor a link out of its folder, named relative to the folder given.
-
-    Raises: CommandFailed (USAGE).
-    """
-    files: list[tuple[str, Path]] = []
-    for path in map(existing, map(str, paths)):  # also to be taken out: an upload is known by its name
-        if path.is_dir():
-            inside = path.resolve()
-            found = sorted(
-                file
-                for file in path.rglob("*")
-                if file.is_file() and not _hidden(file.relative_to(path)) and file.resolve().is_relative_to(inside)
-            )
-            files += [(file.relative_to(path.parent).as_posix(), file) for file in found]
-        elif path.is_file():
-            files.append((path.name, path))
-        else:
-            raise CommandFailed(
-                f"{path} is neither a file nor a folder", remedy="name a file or a folder", code=USAGE, error="usage"
-            )
-    if not 1 <= len(files) <= _MOST_UPLOADS:
-        raise CommandFailed(
-            f"{len(files)} files there; an upload takes 1 to {_MOST_UPLOADS}",
-            remedy="name fewer, or import the folder by its path on the machine where Citebound runs",
-            code=USAGE,
-            error="usage",
-        )
+    """The bytes of every document. Raises: CommandFailed (USAGE)."""
+    files = files_to_send(map(existing, map(str, paths)))  # also to be taken out: an upload is known by its name
     fields = {"mode": str(mode)} | ({"source": compact(source)} if source else {})
     return api.upload("/api/imports", files, fields, Accepted)
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)

@@ -1,12 +1,11 @@
 """`citebound documents` and `block`: what is in the library, and a cited block with its surroundings."""
 
 import argparse
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
 
-from scripts.citebound.api import Api, open_api
+from scripts.citebound.api import Api, open_api, segment
 from scripts.citebound.commands.ask import place
 from scripts.citebound.commands.scope import Snapshots, listed, tell_gap
 from scripts.citebound.console import note, out, plain, print_json, table, words
@@ -74,7 +73,7 @@ def block(arguments: argparse.Namespace) -> int:
             error="invalid_argument",
         )
     api = open_api(arguments.url)
-    raw = api.get(f"/api/blocks/{quote(arguments.block_id, safe='')}", msgspec.Raw)
+    raw = api.get(f"/api/blocks/{segment(arguments.block_id)}", msgspec.Raw)
     if arguments.json:
         print_json(raw)
         return OK

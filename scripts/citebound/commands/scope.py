@@ -4,11 +4,10 @@ import argparse
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from urllib.parse import quote
 
 from msgspec import Struct
 
-from scripts.citebound.api import Api
+from scripts.citebound.api import Api, segment
 from scripts.citebound.console import count, note, words
 from scripts.citebound.failure import USAGE, CommandFailed
 from shared.ids import DocId, SnapshotId
@@ -51,7 +50,7 @@ def chosen(api: Api, arguments: argparse.Namespace) -> list[DocId] | None:
 
 def tell_gap(api: Api, snapshot_id: SnapshotId) -> None:
     """One line when some documents of the snapshot were never read."""
-    missing = len(api.get(f"/api/snapshots/{quote(snapshot_id)}", Snapshot).failed_documents)
+    missing = len(api.get(f"/api/snapshots/{segment(snapshot_id)}", Snapshot).failed_documents)
     if missing:
         note(
             words(

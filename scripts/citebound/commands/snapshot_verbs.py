@@ -2,11 +2,10 @@
 
 import argparse
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from msgspec import Struct
 
-from scripts.citebound.api import Api, open_api
+from scripts.citebound.api import Api, open_api, segment
 from scripts.citebound.commands.imports import print_failed
 from scripts.citebound.commands.scope import Snapshots
 from scripts.citebound.console import count, date, note, plain, print_json, words
@@ -53,7 +52,7 @@ def show(arguments: argparse.Namespace) -> int:
 def diff(arguments: argparse.Namespace) -> int:
     api = open_api(arguments.url)
     other = arguments.other or _active(api)
-    found = api.get(f"{_path(arguments.snapshot_id)}/diff/{quote(other)}", SnapshotDiff)
+    found = api.get(f"{_path(arguments.snapshot_id)}/diff/{segment(other)}", SnapshotDiff)
     if arguments.json:
         print_json(found)
         return OK
@@ -127,7 +126,7 @@ def _active(api: Api) -> str:
 
 
 def _path(snapshot_id: str) -> str:
-    return f"/api/snapshots/{quote(snapshot_id, safe='')}"
+    return f"/api/snapshots/{segment(snapshot_id)}"
 
 
 def _kept(one: Snapshot) -> str:

@@ -1,9 +1,8 @@
 """`citebound snapshots` and `activate`: what is published, and which of it questions see."""
 
 import argparse
-from urllib.parse import quote
 
-from scripts.citebound.api import open_api
+from scripts.citebound.api import open_api, segment
 from scripts.citebound.commands.imports import print_failed
 from scripts.citebound.commands.scope import Snapshots
 from scripts.citebound.console import date, note, plain, print_json, table, words
@@ -46,7 +45,7 @@ def snapshots(arguments: argparse.Namespace) -> int:
 
 
 def activate(arguments: argparse.Namespace) -> int:
-    after = open_api(arguments.url).post(f"/api/snapshots/{quote(arguments.snapshot_id)}/activate", {}, Snapshot)
+    after = open_api(arguments.url).post(f"/api/snapshots/{segment(arguments.snapshot_id)}/activate", {}, Snapshot)
     if arguments.json:
         print_json(after)
     else:

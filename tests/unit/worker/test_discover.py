@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import StorageError
+from shared.files import document_key, files_under
 from shared.types.imports import Upload
-from worker.stages.places import document_key, upload_keys
-from worker.stages.walk import files_under
+from tests.factories import nest
+from worker.stages.places import upload_keys
 
 
 def write(root: Path, *names: str) -> None:
@@ -17,18 +18,6 @@ def write(root: Path, *names: str) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("内容")
-
-
-def nest(root: Path, name: str, depth: int) -> None:
-    """`depth` folders in one another with a file in the last; no path could name it."""
-    at = os.open(root, os.O_RDONLY)
-    for _ in range(depth):
-        os.mkdir(name, dir_fd=at)
-        inner = os.open(name, os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = inner
-    os.close(os.open("深.md", os.O_WRONLY | os.O_CREAT, dir_fd=at))
-    os.close(at)
 
 
 def test_a_folder_is_walked_in_sorted_order_without_what_systems_leave_behind(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
-"""The documents of a folder on this machine."""
+"""Files on this machine as documents: which of a folder are some, and under which key each is known."""
 
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from shared.errors import StorageError
-from worker.stages.places import document_key, numbered
+from shared.text.unseen import shown
 
 _LEFT_BEHIND = frozenset({"desktop.ini", "thumbs.db", "__macosx", "$recycle.bin", "system volume information"})
 
@@ -35,6 +37,34 @@ def files_under(root: Path) -> Iterator[Found]:
         yield found if key == found.key else replace(found, key=key)
 
 
+def is_junk(name: str) -> bool:
+    """Whether a file or folder of that name, or anything in a relative path, is nobody's document."""
+    return any(
+        part.startswith((".", "~$")) or part.endswith("~") or part.lower() in _LEFT_BEHIND
+        for part in PurePosixPath(name).parts
+    )
+
+
+def document_key(name: str) -> str:
+    """A relative path with forward slashes, in one Unicode form: a Mac and a Linux machine name the same file alike.
+
+    Names keep a replacement character for each byte that is no Unicode and each character that no reader sees.
+    """
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\\", "/")
+    parts = [
+        part for part in PurePosixPath(unicodedata.normalize("NFC", shown(text))).parts if part not in ("/", "..", ".")
+    ]
+    return "/".join(parts) or "unnamed"
+
+
+def numbered(key: str) -> Iterator[str]:
+    """The key itself, then with 2, 3 … before its suffix: a.md, a (2).md …"""
+    yield key
+    path = PurePosixPath(key)
+    for number in count(2):
+        yield str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
+
+
 def _walk(root: Path) -> Iterator[Found]:
     inside = Path(os.path.realpath(root))
     waiting = [root]  # a stack of our own: os.walk calls itself for each level
@@ -47,9 +77,7 @@ def _walk(root: Path) -> Iterator[Found]:
             folders = [folder / entry.name for entry in there if entry.is_dir(follow_symlinks=False)]
         except OSError as error:
             if folder == root:
-                raise StorageError(
-                    f"{root} can't be read: {error.strerror}. Mend that and resume the import."
-                ) from error
+                raise StorageError(f"{root} can't be read: {error.strerror}. Mend that and go on.") from error
             yield _found(folder, root, refused=f"The folder can't be read: {error.strerror}.")
         else:
             yield from documents
@@ -68,11 +96,3 @@ def _documents(entries: Iterable[os.DirEntry[str]], root: Path, inside: Path) ->
 
 def _found(path: Path, root: Path, *, refused: str | None = None) -> Found:
     return Found(path=path, key=document_key(path.relative_to(root).as_posix()), refused=refused)
-
-
-def is_junk(name: str) -> bool:
-    """Whether a file or folder of that name, or anything in a relative path, is nobody's document."""
-    return any(
-        part.startswith((".", "~$")) or part.endswith("~") or part.lower() in _LEFT_BEHIND
-        for part in PurePosixPath(name).parts
-    )
