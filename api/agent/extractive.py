@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from api.agent.decisions import Finish, ProtocolError, ToolAction
 from api.agent.drive import Stopwatch
+from api.agent.exact_names import exact_names
 from api.agent.excerpts import Passage, Picked, asked_terms, pick
 from api.agent.observation import Envelope, opened
 from api.agent.react import parse
@@ -37,12 +38,6 @@ _HOW_OFTEN = re.compile(
     r"出现(?:了|过)?(?:几|多少)[次处]|(?:几|多少)[次处].{0,6}(?:出现|提到)|提到(?:了|过)?(?:几|多少)[次处]"
     r"|how (?:many times|often) (?:does|do|is|are|did|was|were)\b.*\b(?:appear|occur|mention|come up)|number of (?:times|occurrences)",
     re.IGNORECASE,
-)
-_QUOTED = re.compile(
-    r"“([^“”]{1,80})”|「([^「」]{1,80})」|『([^『』]{1,80})』|《([^《》]{1,80})》|\"([^\"]{1,80})\"|'([^']{2,80})'(?!\w)|`([^`]{1,80})`"
-)
-_IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*"
 )
 
 
@@ -155,7 +150,7 @@ def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str 
     """One scan for an exact identifier that no passage shows, then the section round the best passage if it is small."""
     done = {one.tool for one in shown}
     seen = "\n".join(passage.text for passage in _passages(shown)).casefold()
-    exact = [name for name in _exact_names(question) if name.casefold() not in seen]
+    exact = [name for name in exact_names(question) if name.casefold() not in seen]
     if exact and "scan_term" not in done:
         return _act("scan_term", term=exact[0])
     best = picked.best
@@ -194,16 +189,9 @@ def _place(wording: Wording, title: str, section_path: str, block_id: str) -> st
     return wording.render("extractive", part="place", title=title, section_path=below, block_id=block_id)
 
 
-def _exact_names(question: str) -> list[str]:
-    """Quoted words and identifiers, longest first."""
-    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(question)]
-    names = {*quoted, *(match[0] for match in _IDENTIFIER.finditer(question))}
-    return sorted((name for name in names if name), key=lambda name: (-len(name), name))
-
-
 def _counted_term(question: str) -> str | None:
     """The string whose occurrences are asked for, if the question names it exactly."""
-    names = _exact_names(question)
+    names = exact_names(question)
     return names[0] if names and _HOW_OFTEN.search(question) else None
 
 

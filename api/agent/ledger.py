@@ -1,5 +1,7 @@
 """The evidence ledger: what the model really saw in this run. Only what is in it may be cited. Pure."""
 
+from collections.abc import Collection
+
 from msgspec import Struct, field
 
 from api.tools.contract import SeenBlock
@@ -47,6 +49,10 @@ class Ledger(Struct, frozen=True, kw_only=True):
                 before = () if block.extent == "block" else grown.of(block.block_id)
                 grown.blocks[block.block_id] = (*before, _entry(block, fetch))
         return grown
+
+    def without(self, block_ids: Collection[str]) -> "Ledger":
+        """A ledger that never held these."""
+        return Ledger(blocks={name: entries for name, entries in self.blocks.items() if name not in block_ids})
 
 
 def _entry(block: SeenBlock, fetch: Fetch) -> LedgerEntry:

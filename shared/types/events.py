@@ -16,6 +16,7 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag_field="type", tag="run.s
 class TurnStarted(Struct, frozen=True, kw_only=True, tag_field="type", tag="turn.started"):
     turn: int
     final: bool  # no tools any more
+    purpose: str = ""  # of a turn that a path prescribes, e.g. rewrite; "" = the model decides
 
 
 class Thought(Struct, frozen=True, kw_only=True, tag_field="type", tag="thought"):
