@@ -22,7 +22,7 @@ from shared.prompts import Bundle
 from shared.telemetry.artifacts import trace_level
 from shared.telemetry.setup import Telemetry
 from shared.types.events import RunEvent, RunFailed
-from shared.types.runs import Answer, CitationMode, Limits, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, Limits, ProtocolName, RunRecord, Scope
 from shared.types.traces import TraceLevel
 
 _log = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     history: tuple[Exchange, ...] = ()
     trace_level: TraceLevel | None = None  # None = the settings'
     citation_mode: CitationMode = "flag"
+    protocol: ProtocolName = "react"
     prompt_bundle: str | None = None  # None = the settings'
 
 
@@ -243,6 +244,7 @@ class RunDesk:
         so_far = RunSoFar()
         request = RunRequest(
             run_id=run.run_id,
+            protocol=ask.protocol,
             question=ask.question,
             limits=ask.limits,
             scope=ask.scope,

@@ -127,6 +127,7 @@ UpstreamCode = Literal[
     "provider_auth",
     "provider_quota",
     "provider_bad_request",
+    "provider_no_tools",
     "provider_context_too_long",
     "provider_content_filtered",
     "provider_interrupted",
@@ -148,6 +149,7 @@ class UpstreamError(CiteboundError):
     """A provider, broker or engine failed.
 
     `retry_after_s`: what the provider asked for, if it did. `partial_text`: what a broken stream had delivered.
+    `window_tokens`: the largest conversation the model takes, answer included, where the provider says it.
     """
 
     status = 502
@@ -159,6 +161,7 @@ class UpstreamError(CiteboundError):
         *,
         retry_after_s: float | None = None,
         partial_text: str = "",
+        window_tokens: int | None = None,
         ids: Sequence[str] = (),
     ) -> None:
         super().__init__(message, ids=ids)
@@ -166,3 +169,4 @@ class UpstreamError(CiteboundError):
         self.retryable = code in _RETRYABLE
         self.retry_after_s = retry_after_s
         self.partial_text = partial_text
+        self.window_tokens = window_tokens

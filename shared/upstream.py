@@ -45,6 +45,7 @@ _STATUSES: dict[int, UpstreamCode] = {
     403: "provider_auth",
     408: "provider_timeout",
     409: "provider_overloaded",
+    413: "provider_context_too_long",
     425: "provider_overloaded",
     429: "provider_rate_limited",
     503: "provider_overloaded",
@@ -54,7 +55,17 @@ _STATUSES: dict[int, UpstreamCode] = {
 # Told in words only by DeepSeek, DashScope, vLLM and older llama.cpp.
 _TOO_LONG = re.compile(
     r"maximum context length|context[ _](?:length|size|window)|range of input length|input length should be"
-    r"|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:model's )?maximum (?:number of )?tokens",
+    r"|prompt is too long|input is too long|too many (?:input )?tokens|input tokens exceed|max_seq_len|max_total_tokens|exceeds? the (?:model's )?maximum (?:number of )?tokens",
+    re.IGNORECASE,
+)
+_WINDOWS = (
+    r"(?:maximum context length (?:is|of)|maximum (?:input )?length (?:is|of)|configured limit of|context (?:length|size|window) (?:is|of))\D{0,8}(\d[\d,]*)",
+    r"input length should be \[\d+, ?(\d+)\]",  # DashScope
+    r"(?:max_seq_len|max_total_tokens|max_model_len)\D{0,8}(\d+)",  # SiliconFlow
+)
+_NO_TOOLS = re.compile(
+    r"does not support (?:tools|function call)|tool choice requires|tool[- ]call-parser|function call(?:ing)? is not supported"
+    r"|(?:tools|functions?) (?:is|are) not supported|only supported with --jinja|tools param requires",
     re.IGNORECASE,
 )
 _OUT_OF_MONEY = re.compile(
@@ -68,6 +79,7 @@ _REMEDIES: dict[UpstreamCode, str] = {
     "provider_auth": "refused the API key. Check the key and what it may be used for",
     "provider_quota": "says that the account has no money or quota left. Top it up, or use another provider",
     "provider_bad_request": "refused the request. Check base_url (it usually ends in /v1), the model's name and the settings",
+    "provider_no_tools": "says that the model takes no function calls. Use protocol react, or another model",
     "provider_context_too_long": "says that the text is longer than the model can read. Lower the limits or choose another model",
     "provider_content_filtered": "refused the content by its own rules",
     "provider_interrupted": "broke off its answer",
@@ -85,6 +97,7 @@ class Complaint(Struct, frozen=True, kw_only=True):
     code: str = ""
     message: str = ""
     param: str = ""
+    window_tokens: int | None = None  # told in a field of its own
 
 
 @contextmanager
@@ -164,8 +177,11 @@ def complained(
 ) -> UpstreamError:
     code = classify(complaint)
     # Only where the provider's words help to mend it; a body may echo what was sent.
-    said = _redacted(complaint.message, api_key) if code == "provider_bad_request" else ""
-    return failure(code, host=host, status=complaint.status, said=said, retry_after_s=retry_after_s)
+    said = _redacted(complaint.message, api_key) if code in ("provider_bad_request", "provider_no_tools") else ""
+    error = failure(code, host=host, status=complaint.status, said=said, retry_after_s=retry_after_s)
+    if code == "provider_context_too_long":
+        error.window_tokens = complaint.window_tokens or _window_in(complaint.message)
+    return error
 
 
 def classify(complaint: Complaint) -> UpstreamCode:
@@ -178,6 +194,8 @@ def classify(complaint: Complaint) -> UpstreamCode:
         return "provider_quota"
     if status not in (401, 403, 429) and _TOO_LONG.search(complaint.message):
         return "provider_context_too_long"
+    if status in (400, 404, 422, 500) and _NO_TOOLS.search(complaint.message):
+        return "provider_no_tools"
     if status is None:
         return "upstream_unavailable"
     return _STATUSES.get(status) or ("upstream_unavailable" if status >= 500 else "provider_bad_request")
@@ -214,7 +232,13 @@ def complaint_of(value: Any, *, status: int | None = None) -> Complaint:
         code=code,
         message=message if isinstance(message, str) else "",
         param=param if isinstance(param := fields.get("param"), str) else "",
+        window_tokens=window if isinstance(window := fields.get("n_ctx"), int) and window > 0 else None,  # llama.cpp
     )
+
+
+def _window_in(message: str) -> int | None:
+    found = next((match for pattern in _WINDOWS if (match := re.search(pattern, message, re.IGNORECASE))), None)
+    return int(found[1].replace(",", "")) if found and len(found[1]) < 12 else None
 
 
 def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:

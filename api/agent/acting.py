@@ -27,7 +27,7 @@ def act(state: State, action: ToolAction) -> Acting:
     yield ToolCalled(turn=state.turn, tool=action.tool, arguments=arguments.decode())
     call = (action.tool, arguments)
     if call in state.remembered:
-        yield _repeat(state, action.tool, *state.remembered[call])
+        yield _repeat(state, action, *state.remembered[call])
         return None
     event = yield CallTool(
         turn=state.turn, tool=action.tool, arguments=action.arguments, until_ms=state.deadlines.tools_ms
@@ -36,7 +36,7 @@ def act(state: State, action: ToolAction) -> Acting:
     state.elapsed_ms = event.elapsed_ms
     if event.result is None:  # the time brake holds before the next turn
         message = state.wording.render("observation", code="tool_timeout")
-        yield _answer(state, action.tool, "tool_unavailable", message=message)
+        yield _answer(state, action, "tool_unavailable", message=message)
         return None
     state.count_embedding(event.result)
     if event.result.error_code in _BROKEN:  # broken is not empty: the reader must know
@@ -49,7 +49,7 @@ def act(state: State, action: ToolAction) -> Acting:
 
 def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
-    text = envelope("ok", tool=action.tool, payload=result.payload)
+    text = envelope("ok", tool=action.tool, payload=result.payload, message=_aside(state, action))
     measured = yield Measure(text=text)
     assert isinstance(measured, Measured)
     state.elapsed_ms = measured.elapsed_ms
@@ -62,11 +62,11 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         values = {"tokens": tokens, "limit": verdict.limit, "room": verdict.room}
         state.limit(verdict.code, tool=action.tool, **values)
         message = state.wording.render("observation", code=verdict.code, **values)
-        state.talk.say("user", envelope(verdict.code, tool=action.tool, message=message))
+        state.talk.observe(envelope(verdict.code, tool=action.tool, message=message))
         yield state.resulted(action.tool, verdict.code, tokens=tokens, blocks=len(shown), admitted=False)
         return verdict.code
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
-    before, place = state.ledger, state.talk.say("user", text, size=tokens)
+    before, place = state.ledger, state.talk.observe(text, size=tokens)
     fetch = Fetch(
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
@@ -81,20 +81,28 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
     return None
 
 
-def _repeat(state: State, tool: str, turn: int, showed_blocks: bool) -> ToolResulted:
+def _repeat(state: State, action: ToolAction, turn: int, showed_blocks: bool) -> ToolResulted:
     """Same call, same snapshot: the answer already stands in the conversation."""
     if showed_blocks:
         state.no_gain += 1
     message = state.wording.render("observation", code="repeated", turn=turn)
-    return _answer(state, tool, "ok", payload=msgspec.json.encode({"repeats_turn": turn}), message=message)
+    return _answer(state, action, "ok", payload=msgspec.json.encode({"repeats_turn": turn}), message=message)
 
 
-def _answer(state: State, tool: str, status: HarnessStatus, *, payload: bytes = NOTHING, message: str) -> ToolResulted:
+def _answer(
+    state: State, action: ToolAction, status: HarnessStatus, *, payload: bytes = NOTHING, message: str
+) -> ToolResulted:
     """An observation of the harness's own."""
-    text = envelope(status, tool=tool, payload=payload, message=message)
+    message = f"{message} {_aside(state, action)}".strip()
+    text = envelope(status, tool=action.tool, payload=payload, message=message)
     size = state.talk.size(text)
-    state.talk.say("user", text, size=size)
-    return state.resulted(tool, status, tokens=size, blocks=0)
+    state.talk.observe(text, size=size)
+    return state.resulted(action.tool, status, tokens=size, blocks=0)
+
+
+def _aside(state: State, action: ToolAction) -> str:
+    """What else is to be said of a reply of which more was called than one tool."""
+    return state.wording.render("observation", code="one_call", dropped=action.dropped) if action.dropped else ""
 
 
 def _fetched_for(arguments: dict[str, object]) -> str:

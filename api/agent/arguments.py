@@ -19,6 +19,7 @@ _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": No
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 _BLANK = re.compile(r"\s*")
+FENCE_LINE = re.compile(r"```[\w-]*[ \t]*")
 
 
 class Read(Struct, frozen=True, kw_only=True):
@@ -46,6 +47,13 @@ def read_object(text: str, at: int) -> Read:
     reader = _Reader(text, at)
     value = reader.mapping(1)
     return Read(value=value, end=reader.at, unclosed=reader.unclosed)
+
+
+def without_fence(text: str) -> str:
+    """The text without a fence around all of it."""
+    lines = text.strip().split("\n")
+    fenced = len(lines) > 2 and FENCE_LINE.fullmatch(lines[0]) and lines[-1].strip() == "```"
+    return "\n".join(lines[1:-1]) if fenced else text
 
 
 class _Reader:

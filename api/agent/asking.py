@@ -73,6 +73,7 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
         attempt=attempt,
         final=final,
         messages=state.talk.messages(),
+        functions=state.talk.functions,
         input_tokens=context.tokens,
         anchored=context.real,
         max_output_tokens=budget.reply_room(state.limits),
@@ -85,6 +86,8 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
         if event.metered:
             received = state.count(event.heard)
             state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
+        if event.window_tokens is not None:
+            state.learn_window(event.window_tokens)
         return event
     state.unread = None
     if event.metered:
@@ -92,7 +95,8 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
         state.spent = budget.charged(
             state.spent,
             sent_tokens=context.tokens,
-            reply_tokens=thought + state.count(event.text),
+            reply_tokens=thought
+            + state.count(event.text + "".join(call.name + call.arguments for call in event.calls)),
             reasoning_tokens=thought,
             usage=event.usage,
         )

@@ -52,6 +52,19 @@ class Context(Struct, frozen=True, kw_only=True):
         return self.anchored + self.added
 
 
+def within_window(limits: Limits, window_tokens: int | None) -> Limits:
+    """The limits for a model that takes no more than `window_tokens` at once, input and output together; None = unknown.
+
+    A reserve made for a large window would leave a small one no room: it gets a quarter of it at most.
+    """
+    if window_tokens is None:
+        return limits
+    reserve = min(limits.finalization_reserve_tokens, max(window_tokens // 4, CLOSING_TOKENS + MIN_REPLY_TOKENS))
+    limits = replace(limits, finalization_reserve_tokens=reserve)
+    room = max(window_tokens - reply_room(limits), 1)
+    return replace(limits, max_context_tokens=min(limits.max_context_tokens, room))
+
+
 def reply_room(limits: Limits) -> int:
     """Output tokens asked of each call: an answer must fit into the reserve together with the request for it."""
     return max(limits.finalization_reserve_tokens - CLOSING_TOKENS, MIN_REPLY_TOKENS)
@@ -59,6 +72,11 @@ def reply_room(limits: Limits) -> int:
 
 def grown(context: Context, tokens: int) -> Context:
     return replace(context, added=context.added + tokens)
+
+
+def shrunk(context: Context, tokens: int) -> Context:
+    """Without something that every call so far had carried: what the provider counted it as is not known, so nothing is."""
+    return Context(anchored=max(context.tokens - tokens, 0), added=0, real=False)
 
 
 def anchored(context: Context, usage: ChatUsage | None) -> Context:

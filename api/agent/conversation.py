@@ -1,11 +1,13 @@
 """What the model has been told so far, and how large that is."""
 
+import msgspec
 from msgspec.structs import replace
 
 from api.agent import budget
 from api.agent.budget import Context
 from api.agent.steps import CountTokens
-from shared.llm.port import ChatUsage, Message, Role
+from shared.llm.port import ChatUsage, Function, FunctionCall, Message, Role
+from shared.llm.shapes import function_shape
 
 
 class Conversation:
@@ -15,22 +17,48 @@ class Conversation:
         self._count = count
         self._messages: list[Message] = []
         self._sizes: list[int] = []
+        self._functions: tuple[Function, ...] = ()
         self.context = Context()
 
     def size(self, text: str) -> int:
         """Tokens of `text` as a message."""
         return self._count(text) + budget.MESSAGE_TOKENS
 
+    def offer(self, functions: tuple[Function, ...]) -> None:
+        """Have calls carry these functions from here on; they count like messages."""
+        if functions != self._functions:
+            before, after = self._offered(self._functions), self._offered(functions)
+            self._functions = functions
+            self.context = (
+                budget.grown(self.context, after) if after > before else budget.shrunk(self.context, before - after)
+            )
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        return self._functions
+
     def say(self, role: Role, content: str, *, size: int | None = None) -> int:
         """Add a message; returns its place. `size`: as a message, where it is known."""
-        size = self.size(content) if size is None else size
-        self._messages.append(Message(role=role, content=content))
-        self._sizes.append(size)
-        self.context = budget.grown(self.context, size)
-        return len(self._messages) - 1
+        return self._add(Message(role=role, content=content), self.size(content) if size is None else size)
+
+    def call(self, content: str, call: FunctionCall, *, reasoning: str = "") -> None:
+        """Add what the model said and called; what is observed next answers this call."""
+        size = self.size(content) + self.size(call.name + call.arguments) + self._count(reasoning)
+        self._add(Message(role="assistant", content=content, call=call, reasoning=reasoning), size)
+
+    def observe(self, content: str, *, size: int | None = None) -> int:
+        """Add the harness's answer to an action, in the form in which the action was said; returns its place."""
+        last = self._messages[-1] if self._messages else None
+        if last is None or last.call is None:
+            return self.say("user", content, size=size)
+        message = Message(role="tool", content=content, call_id=last.call.call_id)
+        return self._add(message, self.size(content) if size is None else size)
+
+    def at(self, place: int) -> str:
+        return self._messages[place].content
 
     def replace(self, place: int, content: str) -> None:
-        """Put other text where a message stood that the provider never took."""
+        """Put other text where a message stood that no longer holds."""
         self._messages[place] = replace(self._messages[place], content=content)
         size = self.size(content)
         self.context = budget.grown(self.context, size - self._sizes[place])
@@ -44,8 +72,21 @@ class Conversation:
         """As they are sent: neighbours of one role joined, because many chat templates demand alternation."""
         joined: list[Message] = []
         for message in self._messages:
-            if joined and joined[-1].role == message.role:
+            if joined and _are_one(joined[-1], message):
                 joined[-1] = replace(message, content=f"{joined[-1].content}\n\n{message.content}")
             else:
                 joined.append(message)
         return tuple(joined)
+
+    def _add(self, message: Message, size: int) -> int:
+        self._messages.append(message)
+        self._sizes.append(size)
+        self.context = budget.grown(self.context, size)
+        return len(self._messages) - 1
+
+    def _offered(self, functions: tuple[Function, ...]) -> int:
+        return sum(self.size(msgspec.json.encode(function_shape(one)).decode()) for one in functions)
+
+
+def _are_one(first: Message, second: Message) -> bool:
+    return first.role == second.role != "tool" and first.call is None and second.call is None

@@ -17,6 +17,7 @@ Problem = Literal[
     "bad_json",
     "cut",  # the output limit came before the action's end
     "empty_answer",
+    "no_ending",  # text that cites nothing: is it an answer, a refusal or a question?
 ]
 
 

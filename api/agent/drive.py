@@ -3,8 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol, assert_never
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol, assert_never
 
 from msgspec import Struct
 from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer, use_span
@@ -32,7 +32,8 @@ from api.agent.steps import (
 from api.tools.contract import ToolResult
 from shared.clock import NowMs
 from shared.errors import CiteboundError, UpstreamError
-from shared.llm.port import Chat, ChatReply, ChatRequest, Message
+from shared.llm.port import Chat, ChatReply, ChatRequest
+from shared.llm.shapes import call_shape, function_shape, message_shape
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach
 from shared.types.events import RunEvent, Thought, ToolCalled, ToolResulted, TurnStarted
@@ -196,7 +197,9 @@ class ModelAnswerer:
                     names.CONTEXT_TOKENS: ask.input_tokens,
                 }
             )
-            attach(span, "prompt", _as_json(ask.messages))
+            attach(span, "prompt", _as_json(message_shape(one) for one in ask.messages))
+            if ask.functions:
+                attach(span, "functions", _as_json(function_shape(one) for one in ask.functions))
             answer = await self._ask(ask)
             if isinstance(answer, AskFailed):
                 span.set_attribute(names.ERROR_TYPE, answer.code)
@@ -211,6 +214,8 @@ class ModelAnswerer:
                 finish_reason=answer.finish_reason,
                 metered=True,
                 elapsed_ms=self._watch.elapsed_ms(),
+                calls=answer.calls,
+                wants_reasoning=answer.wants_reasoning,
             )
 
     async def _ask(self, ask: AskModel) -> ChatReply | AskFailed:
@@ -220,7 +225,7 @@ class ModelAnswerer:
         return answer
 
     async def _answer(self, ask: AskModel, heard: list[str]) -> ChatReply | AskFailed:
-        request = ChatRequest(messages=ask.messages, max_output_tokens=ask.max_output_tokens)
+        request = ChatRequest(messages=ask.messages, max_output_tokens=ask.max_output_tokens, functions=ask.functions)
         limit = asyncio.timeout(self._watch.left_s(ask.until_ms))
         try:
             async with limit:
@@ -232,6 +237,7 @@ class ModelAnswerer:
                 retryable=error.retryable,
                 retry_after_s=error.retry_after_s if isinstance(error, UpstreamError) else None,
                 heard="".join(heard),
+                window_tokens=error.window_tokens if isinstance(error, UpstreamError) else None,
             )
         except TimeoutError:
             if not limit.expired():
@@ -246,6 +252,7 @@ class ModelAnswerer:
         retryable: bool = False,
         retry_after_s: float | None = None,
         heard: str = "",
+        window_tokens: int | None = None,
     ) -> AskFailed:
         return AskFailed(
             code=code,
@@ -254,6 +261,7 @@ class ModelAnswerer:
             retry_after_s=retry_after_s,
             heard=heard,
             elapsed_ms=self._watch.elapsed_ms(),
+            window_tokens=window_tokens,
         )
 
 
@@ -269,9 +277,11 @@ def _describe(span: Span, reply: ChatReply) -> None:
             }
         )
     attach(span, "reply", reply.text)
+    if reply.calls:
+        attach(span, "calls", _as_json(call_shape(call) for call in reply.calls))
     if reply.reasoning:
         attach(span, "reasoning", reply.reasoning)
 
 
-def _as_json(messages: tuple[Message, ...]) -> str:
-    return json.dumps([{"role": one.role, "content": one.content} for one in messages], ensure_ascii=False)
+def _as_json(shapes: Iterable[dict[str, Any]]) -> str:
+    return json.dumps(list(shapes), ensure_ascii=False)

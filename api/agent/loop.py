@@ -14,7 +14,7 @@ from api.agent.asking import ask, ask_last, withdraw
 from api.agent.budget import LimitCode, Refused
 from api.agent.decisions import Decision, Ending, Finish, ProtocolError, ToolAction
 from api.agent.observation import HarnessStatus, envelope
-from api.agent.react import parse, parse_final
+from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import (
     AskFailed,
@@ -23,11 +23,10 @@ from api.agent.steps import (
     Event,
     Misspoken,
     Outcome,
-    Replied,
 )
 from shared.types.events import Thought, TurnStarted
 
-LOOP_VERSION = "1"
+LOOP_VERSION = "2"
 MISSPOKEN_IN_A_ROW = 2
 
 Steps: TypeAlias = Generator[Effect, Event | None, Outcome]
@@ -37,6 +36,7 @@ _FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "cla
 
 def run(state: State) -> Steps:
     """Decide a whole run, from the opening messages to its outcome. `state`: a new one, changed by this loop alone."""
+    state.talk.offer(offered(state.start, final=False))
     state.talk.say("system", state.start.system)
     state.talk.say("user", state.start.task)
     outcome: Outcome | None = None
@@ -74,11 +74,11 @@ def _turn(state: State) -> Perhaps:
     reply = yield from ask(state, final=False)
     if isinstance(reply, AskFailed):
         return (yield from _after_failure(state, reply))
-    decision = parse(reply.text, tools=state.start.tools, cut=_is_cut(reply))
+    decision = decide(reply, state.start, final=False, asked_before=state.asked_for_ending)
+    state.asked_for_ending = isinstance(decision, ProtocolError) and decision.problem == "no_ending"
     if decision.thought:
         yield Thought(turn=state.turn, text=decision.thought)
-    if decision.kept:  # some providers refuse an empty message
-        state.talk.say("assistant", decision.kept)
+    state.heard(decision, reasoning=reply.reasoning if reply.wants_reasoning else "")
     return (yield from _decided(state, decision))
 
 
@@ -108,9 +108,10 @@ def _misspoke(state: State, misspoken: Misspoken) -> Perhaps:
         detail=misspoken.detail,
         tools=sorted(state.start.tools),
         reply_tokens=budget.reply_room(state.limits),
+        protocol=state.start.protocol,
     )
     status: HarnessStatus = "tool_unavailable" if misspoken.problem == "tool_unavailable" else "protocol_error"
-    state.talk.say("user", envelope(status, message=message))
+    state.talk.observe(envelope(status, message=message))
     if state.misspoken < MISSPOKEN_IN_A_ROW:
         return None
     if not state.ledger.blocks:
@@ -134,12 +135,16 @@ def _finalize(state: State, closed: str) -> Steps:
     """The last turn: no tools, the best answer from what is in hand, or a stated end. `closed`: why."""
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
-    state.talk.say("user", state.wording.render("finalize", closed=closed, blocks=len(state.ledger.blocks)))
+    state.talk.offer(offered(state.start, final=True))
+    blocks = len(state.ledger.blocks)
+    state.talk.say(
+        "user", state.wording.render("finalize", closed=closed, blocks=blocks, protocol=state.start.protocol)
+    )
     reply = yield from ask_last(state)
     if isinstance(reply, AskFailed):
         code = "brake_time" if reply.code == "time" else reply.code
         return state.broken(code, reply.message, retryable=reply.retryable, closed=closed)
-    decision = parse_final(reply.text, tools=state.start.tools, cut=_is_cut(reply))
+    decision = decide(reply, state.start, final=True)
     if decision.thought:
         yield Thought(turn=state.turn, text=decision.thought)
     if not isinstance(decision, Finish):
@@ -149,7 +154,3 @@ def _finalize(state: State, closed: str) -> Steps:
     if decision.cut:
         state.limit("answer_cut")
     return state.outcome(decision, reason=closed, closed=closed)
-
-
-def _is_cut(reply: Replied) -> bool:
-    return reply.finish_reason == "length"

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from api.agent.native import ENDINGS
 from api.agent.steps import CountTokens, Start
 from api.tools.registry import DESCRIPTORS
+from shared.llm.port import Function
 from shared.prompts import Bundle, Lang
 from shared.text.lang import detect_lang
-from shared.types.runs import Limits, SnapshotGap
+from shared.types.runs import Limits, ProtocolName, SnapshotGap
 from shared.types.snapshots import Snapshot
 
 HISTORY_TOKENS = 4_000  # of earlier exchanges, the newest first
@@ -52,6 +54,7 @@ def opening(
     named: Sequence[str],
     scoped: bool,
     count: CountTokens,
+    protocol: ProtocolName = "react",
 ) -> Start:
     """The system prompt and the task, rendered from the bundle.
 
@@ -74,6 +77,7 @@ def opening(
         missing=len(gap.failed_documents),
         scoped=scoped,
         tools=tools,
+        protocol=protocol,
     )
     return Start(
         system=system,
@@ -86,7 +90,18 @@ def opening(
         limits=limits,
         tools=frozenset(one.name for one in DESCRIPTORS),
         snapshot_id=snapshot.snapshot_id,
+        protocol=protocol,
+        functions=tuple(
+            Function(name=one.name, description=one.description[wording.lang], schema=one.schema) for one in DESCRIPTORS
+        ),
+        endings=tuple(_ending(name, argument, wording) for name, argument in ENDINGS.items()),
     )
+
+
+def _ending(name: str, argument: str, wording: BundleWording) -> Function:
+    text = {"type": "string", "description": wording.render("ending", name=argument)}
+    schema = {"type": "object", "properties": {argument: text}, "required": [argument], "additionalProperties": False}
+    return Function(name=name, description=wording.render("ending", name=name), schema=schema)
 
 
 def _recent(history: Sequence[Exchange], count: CountTokens) -> list[Exchange]:

@@ -9,8 +9,11 @@ Strict about meaning, tolerant about form: see tests/unit/agent/malformed.py for
 
 import re
 
-from api.agent.arguments import Unreadable, read_object, starts_object
+from api.agent.arguments import FENCE_LINE, Unreadable, read_object, starts_object, without_fence
+from api.agent.called import called
 from api.agent.decisions import Decision, Ending, Finish, Problem, ProtocolError, ToolAction
+from api.agent.spoken import spoken_calls
+from shared.llm.port import FunctionCall
 
 _ENDINGS: dict[str, Ending] = {"finish": "answer", "refuse": "refusal", "clarify": "clarification"}
 _CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}
@@ -41,7 +44,6 @@ _CALLED = re.compile(r"[`*_\s]*([A-Za-z_][\w.]*)[`*_]*[ \t]*")
 _INLINE = re.compile(r"(?i)(?:\baction|行动)[ \t]*+[:：][ \t`*]*+(?=[A-Za-z_][\w.]*+[ \t]*+[\[［(（【{])")
 _FENCE = re.compile(r"\s*+```[\w-]*[ \t]*\n?")
 _CLOSING = re.compile(r"(?:\s*+[\]］)）】}｝])*+")
-_FENCE_LINE = re.compile(r"```[\w-]*[ \t]*")
 _THINK = re.compile(r"(?i)\A\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _THINK_OPEN = re.compile(r"(?i)\A\s*<(?:think|thinking|reasoning)>")
 _THINK_CLOSE = re.compile(r"(?i)</(?:think|thinking|reasoning)>")
@@ -53,7 +55,7 @@ def parse(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
 
     `tools`: known names, which are recognised even without their label. `cut`: the provider ended it at the output limit.
     """
-    text = _visible(reply)
+    text = visible(reply)
     if text is None:
         return ProtocolError(thought="", problem="thinking_only", detail="", kept="")
     if not text.strip():
@@ -62,17 +64,20 @@ def parse(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
     if found is None:
         if final := _FINAL_ANSWER.search(text):
             return _final_answer(text, final)
+        calls, said = spoken_calls(text)
+        if calls:
+            return _spoken(calls, said, cut=cut)
         problem: Problem = "cut" if cut else "no_action"
         return ProtocolError(thought=_thought(text), problem=problem, detail="", kept=text.strip())
     label, start = found
     thought = _thought(text[:label])
-    called = _CALLED.match(text, start)
-    if called is None:
+    name = _CALLED.match(text, start)
+    if name is None:
         return ProtocolError(thought=thought, problem="no_brackets", detail="", kept=text.strip())
-    ending = _ENDINGS.get(called[1].lower())
+    ending = _ENDINGS.get(name[1].lower())
     if ending is not None:
-        return _finish(text, called.end(), ending, thought=thought, tools=tools, cut=cut)
-    return _tool(text, called.end(), called[1], thought=thought, tools=tools, cut=cut)
+        return _finish(text, name.end(), ending, thought=thought, tools=tools, cut=cut)
+    return _tool(text, name.end(), name[1], thought=thought, tools=tools, cut=cut)
 
 
 def parse_final(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
@@ -94,7 +99,12 @@ def parse_final(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
     return Finish(thought="", ending="answer", text=bare, kept=bare, cut=cut)
 
 
-def _visible(reply: str) -> str | None:
+def is_labelled(text: str, tools: frozenset[str]) -> bool:
+    """Whether `text` says an action or an ending in this protocol's own form."""
+    return _find_action(text, tools) is not None or _FINAL_ANSWER.search(text) is not None
+
+
+def visible(reply: str) -> str | None:
     """The reply without hidden reasoning and without a fence around all of it; None if the reasoning never ended."""
     text = _SURROGATE.sub("\ufffd", reply)
     text = _THINK.sub("", text, count=1)
@@ -104,9 +114,24 @@ def _visible(reply: str) -> str | None:
     action = _ACTION.search(text)
     if closed and (action is None or closed.start() < action.start()):
         text = text[closed.end() :]
-    lines = text.strip().split("\n")
-    fenced = len(lines) > 2 and _FENCE_LINE.fullmatch(lines[0]) and lines[-1].strip() == "```"
-    return "\n".join(lines[1:-1]) if fenced else text
+    return without_fence(text)
+
+
+def _spoken(calls: tuple[FunctionCall, ...], said: str, *, cut: bool) -> Decision:
+    """A native call left standing in the text; the history gets it in the form that was asked for."""
+    thought = _thought(said)
+    if cut or len(calls) > 1:
+        problem: Problem = "cut" if cut else "several_actions"
+        return ProtocolError(thought=thought, problem=problem, detail="", kept=said)
+    decision = called(calls, thought, cut=cut)
+    match decision:
+        case ToolAction(tool=tool, call=FunctionCall(arguments=arguments)):
+            kept = f"{said}\nAction: {tool}[{arguments}]".strip()
+            return ToolAction(thought=thought, tool=tool, arguments=decision.arguments, kept=kept)
+        case ProtocolError(problem=problem, detail=detail):
+            return ProtocolError(thought=thought, problem=problem, detail=detail, kept=said)
+        case _:
+            return decision
 
 
 def _find_action(text: str, tools: frozenset[str]) -> tuple[int, int] | None:
@@ -129,7 +154,7 @@ def _thought(before: str) -> str:
     label = _THOUGHT.search(before)
     text = (before[label.end() :] if label else before).strip()
     start, newline, last = text.rpartition("\n")
-    return (start if _FENCE_LINE.fullmatch(last) else start + newline + last).strip()
+    return (start if FENCE_LINE.fullmatch(last) else start + newline + last).strip()
 
 
 def _tool(text: str, at: int, name: str, *, thought: str, tools: frozenset[str], cut: bool) -> Decision:

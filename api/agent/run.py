@@ -7,13 +7,14 @@ the caller and the trace what happens.
 import asyncio
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer
 
 from api.agent import gaps
+from api.agent.budget import within_window
 from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
 from api.agent.finish import Verified, finish
@@ -36,7 +37,7 @@ from shared.text.sentences import sentences
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
-from shared.types.runs import Answer, CitationMode, Limitation, Limits, RunManifest, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, Limitation, Limits, ProtocolName, RunManifest, RunRecord, Scope
 from shared.version import APP_VERSION
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
@@ -50,7 +51,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     scope: Scope | None = None
     history: tuple[Exchange, ...] = ()  # oldest first
-    protocol: Literal["react"] = "react"
+    protocol: ProtocolName = "react"
     citation_mode: CitationMode = "flag"
 
 
@@ -75,6 +76,10 @@ async def run_agent(
     if not warm_up.cache_info().currsize:
         await asyncio.to_thread(warm_up)
     scope = await pinned.resolve_scope(request.scope)
+    if chat is None:
+        request = replace(request, protocol="react")  # the only one that the built-in answerer speaks
+    else:  # a limit above what the model takes at once would only cost a refused call
+        request = replace(request, limits=within_window(request.limits, chat.window_tokens))
     with _tracer.start_as_current_span(names.RUN) as span:
         so_far = so_far or RunSoFar()
         manifest = so_far.manifest = _manifest(request, pinned, chat, bundle)
@@ -138,6 +143,7 @@ async def _run(
         named=named,
         scoped=scoped,
         count=count_tokens,
+        protocol=request.protocol,
     )
     answerer: Answerer
     if chat is None:

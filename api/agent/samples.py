@@ -8,12 +8,15 @@ from typing import get_args
 from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
 from api.agent.decisions import Problem
+from api.agent.native import ENDINGS
 from api.agent.prompting import Exchange
 from shared.errors import UpstreamCode
 from shared.prompts import Bundle, Lang
+from shared.types.runs import ProtocolName
 
 Values = dict[str, object]
 
+_PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 _LIMITS: tuple[str, ...] = get_args(LimitCode)
 _BRAKES: tuple[str, ...] = get_args(Brake)
 _NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
@@ -29,7 +32,9 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
             "missing": missing,
             "scoped": scoped,
             "tools": [_TOOL],
+            "protocol": protocol,
         }
+        for protocol in _PROTOCOLS
         for complete, missing, scoped in ((True, 0, False), (False, 2, True), (False, 0, False))
     ),
     "task": (
@@ -37,17 +42,26 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         {"question": "年假有几天？", "history": [_EXCHANGE], "missing": ['"手册/损坏.pdf"']},
     ),
     "finalize": tuple(
-        {"closed": closed, "blocks": blocks} for closed in (*_BRAKES, *_LIMITS, "protocol_error") for blocks in (0, 2)
+        {"closed": closed, "blocks": blocks, "protocol": protocol}
+        for protocol in _PROTOCOLS
+        for closed in (*_BRAKES, *_LIMITS, "protocol_error")
+        for blocks in (0, 2)
     ),
-    "observation": tuple({"code": code, "turn": 2, **_NUMBERS} for code in (*_LIMITS, "repeated", "tool_timeout")),
+    "observation": (
+        *({"code": code, "turn": 2, **_NUMBERS} for code in (*_LIMITS, "repeated", "tool_timeout")),
+        *({"code": "one_call", "dropped": dropped} for dropped in (1, 2)),
+    ),
+    "ending": tuple({"name": name} for names in ENDINGS.items() for name in names),
     "protocol_error": tuple(
-        {"problem": problem, "detail": "foo", "tools": ["a", "b"], "reply_tokens": 3300}
+        {"problem": problem, "detail": "foo", "tools": ["a", "b"], "reply_tokens": 3300, "protocol": protocol}
+        for protocol in _PROTOCOLS
         for problem in (*get_args(Problem), "tool_unavailable")
     ),
     "limitation": (
         *({"code": code, "tool": tool, **_NUMBERS} for code in _LIMITS for tool in ("list_blocks", "")),
         *({"code": code} for code in (*_BRAKES, "protocol_error", "answer_cut", "extractive_answer", "no_citation")),
         {"code": "tool_failed", "tool": "search_blocks", "error": "upstream_unavailable"},
+        {"code": "provider_window", "window": 8192},
         {"code": "provider_cut_prompt", "told": 4096, "expected": 9000},
         *(
             {"code": "snapshot_partial", "count": count, "names": names}
@@ -58,7 +72,10 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         *({"code": "uncited_claims", "count": n, "sentences": ["A.", "B."][:n]} for n in (1, 2)),
         *({"code": "claims_dropped", "count": count} for count in (1, 2)),
     ),
-    "repair": tuple({"doubts": [{"sentence": "年假10天。", "problem": "10天"}] * n} for n in (1, 2)),
+    "repair": tuple(
+        {"doubts": [{"sentence": "年假10天。", "problem": "10天"}] * n, "protocol": protocol}
+        for n, protocol in zip((1, 2), _PROTOCOLS, strict=True)
+    ),
     "failure": tuple(
         {"code": code}
         for code in (

@@ -3,9 +3,9 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.agent import brakes
+from api.agent import brakes, budget
 from api.agent.conversation import Conversation
-from api.agent.decisions import Finish
+from api.agent.decisions import Decision, Finish
 from api.agent.ledger import Ledger
 from api.agent.observation import HarnessStatus
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
@@ -42,8 +42,23 @@ class State:
         self.elapsed_ms = 0
         self.no_gain = 0
         self.misspoken = 0
+        self.asked_for_ending = False  # the last reply was text, and what it ends is being asked
         self.remembered: dict[tuple[str, bytes], tuple[int, bool]] = {}  # call -> (turn, it showed blocks)
         self.unread: Unread | None = None
+
+    def heard(self, decision: Decision, *, reasoning: str) -> None:
+        """Put a reply into the conversation, as far as it is kept. `reasoning`: what must go back with a call."""
+        if not isinstance(decision, Finish) and decision.call is not None:
+            self.talk.call(decision.kept, decision.call, reasoning=reasoning)
+        elif decision.kept:  # some providers refuse an empty message
+            self.talk.say("assistant", decision.kept)
+
+    def learn_window(self, window_tokens: int) -> None:
+        """The model takes less at once than was thought: keep to it from here on."""
+        limits = budget.within_window(self.limits, window_tokens)
+        if limits != self.limits:
+            self.limits = limits
+            self.limit("provider_window", window=window_tokens)
 
     def limit(self, code: str, **values: object) -> None:
         text = self.wording.render("limitation", code=code, **values)

@@ -10,9 +10,9 @@ from api.agent.decisions import Finish, Problem
 from api.agent.ledger import Ledger
 from api.tools.contract import ToolResult
 from shared.ids import SnapshotId
-from shared.llm.port import ChatUsage, Message
+from shared.llm.port import ChatUsage, Function, FunctionCall, Message
 from shared.types.events import Thought, ToolCalled, ToolResulted, TurnStarted
-from shared.types.runs import Limitation, Limits, ToolName, Usage
+from shared.types.runs import Limitation, Limits, ProtocolName, ToolName, Usage
 
 
 class Wording(Protocol):
@@ -26,13 +26,19 @@ class CountTokens(Protocol):
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """`system`, `task`: rendered prompts. `tools`: names that may be called; fixed in code, no text can widen it."""
+    """`system`, `task`: rendered prompts. `tools`: names that may be called; fixed in code, no text can widen it.
+
+    `functions`, `endings`: the tools, and ways to end without an answer, as native functions.
+    """
 
     system: str
     task: str
     limits: Limits
     tools: frozenset[ToolName]
     snapshot_id: SnapshotId
+    protocol: ProtocolName = "react"
+    functions: tuple[Function, ...] = ()
+    endings: tuple[Function, ...] = ()
 
 
 # --- effects: the loop to the driver
@@ -41,7 +47,7 @@ class Start(Struct, frozen=True, kw_only=True):
 class AskModel(Struct, frozen=True, kw_only=True):
     """One real model call. Answered by Replied or AskFailed.
 
-    `input_tokens`: size of `messages` as the budget sees it, `anchored` on real usage or not. `wait_ms`: before a retry.
+    `input_tokens`: size of `messages` and `functions` as the budget sees it, `anchored` on real usage or not. `wait_ms`: before a retry.
     `until_ms`: since the run's start, when the call is cut off.
     """
 
@@ -49,6 +55,7 @@ class AskModel(Struct, frozen=True, kw_only=True):
     attempt: int
     final: bool
     messages: tuple[Message, ...]
+    functions: tuple[Function, ...]
     input_tokens: int
     anchored: bool
     max_output_tokens: int
@@ -108,12 +115,14 @@ class Replied(Struct, frozen=True, kw_only=True):
     finish_reason: str
     metered: bool
     elapsed_ms: int
+    calls: tuple[FunctionCall, ...] = ()
+    wants_reasoning: bool = False
 
 
 class AskFailed(Struct, frozen=True, kw_only=True):
     """`code`: of an UpstreamError, "time" when the run's clock cut the call off, or a tool's when no model was asked.
 
-    `heard`: text and reasoning that had come by then.
+    `heard`: text, reasoning and calls that had come by then. `window_tokens`: the provider's own limit, where it says one.
     """
 
     code: str
@@ -123,6 +132,7 @@ class AskFailed(Struct, frozen=True, kw_only=True):
     heard: str
     elapsed_ms: int
     metered: bool = True
+    window_tokens: int | None = None
 
 
 class Returned(Struct, frozen=True, kw_only=True):

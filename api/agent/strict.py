@@ -11,7 +11,7 @@ from api.agent.asking import ask_last
 from api.agent.decisions import Finish
 from api.agent.finish import CheckedClaim, judge, problem
 from api.agent.loop import Steps
-from api.agent.react import parse_final
+from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import AskFailed
 from shared.types.events import Thought, TurnStarted
@@ -40,12 +40,14 @@ def repairing(steps: Steps, state: State) -> Steps:
     yield TurnStarted(turn=state.turn, final=True)
     if outcome.closed is not None:  # the reply of a final turn isn't kept
         state.talk.say("assistant", outcome.ending.kept)
-    state.talk.say("user", state.wording.render("repair", doubts=_doubts(judged.doubtful, state)))
+    state.talk.offer(offered(state.start, final=True))
+    doubts = _doubts(judged.doubtful, state)
+    state.talk.say("user", state.wording.render("repair", doubts=doubts, protocol=state.start.protocol))
     reply = yield from ask_last(state)
     spent = replace(outcome, spent=state.spent, limitations=tuple(state.limitations), turns=state.turn)
     if isinstance(reply, AskFailed):
         return spent
-    decision = parse_final(reply.text, tools=state.start.tools, cut=reply.finish_reason == "length")
+    decision = decide(reply, state.start, final=True)
     if decision.thought:
         yield Thought(turn=state.turn, text=decision.thought)
     if not isinstance(decision, Finish) or decision.cut or decision.ending == "clarification":

@@ -72,6 +72,7 @@ async def chat_completions(
             limits=parts.settings.limits,
             history=history_of(data.messages),
             citation_mode=data.citation_mode or parts.settings.citations.mode,
+            protocol=data.protocol or parts.settings.chat.protocol,
         ),
         request.scope["state"]["access"],
     )

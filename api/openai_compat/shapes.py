@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from shared.ids import BlockId, RunId, SnapshotId
-from shared.types.runs import CitationMode, ClaimCheck, Limitation, SnapshotGap, Status, Verdict
+from shared.types.runs import CitationMode, ClaimCheck, Limitation, ProtocolName, SnapshotGap, Status, Verdict
 
 MODEL = "citebound"
 MODEL_CREATED = 1_764_460_800
@@ -34,6 +34,7 @@ class ChatBody(Struct, frozen=True, kw_only=True):
     stream_options: StreamOptions | None = None
     n: int | None = None
     citation_mode: CitationMode | None = None  # ours; None = the settings'
+    protocol: ProtocolName | None = None  # ours; None = the settings'
 
 
 class UrlCitation(Struct, frozen=True, kw_only=True):

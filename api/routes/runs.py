@@ -14,7 +14,7 @@ from api.routes.access import AnyRequest, access_of
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
-from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace, TraceLevel
 
 
@@ -35,6 +35,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budgets: Budgets = Budgets()
     trace_level: TraceLevel | None = None
     citation_mode: CitationMode | None = None  # None = the settings'
+    protocol: ProtocolName | None = None  # None = the settings'
     prompt_bundle: str | None = None  # id/version; None = the settings'
 
 
@@ -64,6 +65,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             snapshot_id=data.snapshot_id,
             trace_level=data.trace_level,
             citation_mode=data.citation_mode or parts.settings.citations.mode,
+            protocol=data.protocol or parts.settings.chat.protocol,
             prompt_bundle=data.prompt_bundle,
         ),
         access_of(request),

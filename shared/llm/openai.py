@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-from msgspec import Struct
-from msgspec.structs import replace
 
 from shared.errors import SettingsError, UpstreamError
-from shared.llm.port import ChatReply, ChatRequest
+from shared.llm.dialect import Dialect, dialect_after, dialect_for
+from shared.llm.port import ChatReply, ChatRequest, Message
 from shared.llm.reading import ReplyReader
+from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
 from shared.loopback import leads_to_loopback
 from shared.settings import ChatSettings
@@ -30,14 +30,6 @@ _CONNECT_S = 10.0
 _GOODBYE_S = 0.25  # for the end of the body behind the end mark, so that the connection can be used again
 
 
-class Dialect(Struct, frozen=True, kw_only=True):
-    """Which of the optional parts of a request this provider takes; what it refuses once is not sent again."""
-
-    usage_option: bool = True  # stream_options
-    token_limit: str = "max_tokens"  # OpenAI's newer models want max_completion_tokens
-    temperature: bool = True
-
-
 class OpenAIChat:
     """Always streams, so that a dead provider is told from a slow one. For one event loop.
 
@@ -52,8 +44,8 @@ class OpenAIChat:
         self._host = host_of(settings.base_url)
         self._url = settings.base_url.rstrip("/") + "/chat/completions"
         self._settings = settings
-        own_limit = "max_completion_tokens" in settings.extra_body
-        self._dialect = Dialect(token_limit="max_completion_tokens" if own_limit else "max_tokens")
+        self._dialect = dialect_for(settings, host=self._host)
+        self.window_tokens: int | None = None
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=_CONNECT_S),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
@@ -71,11 +63,12 @@ class OpenAIChat:
             try:
                 return await self._attempt(request_body(request, self._settings, dialect), on_piece)
             except _Refused as refused:
-                without = dialect_without(dialect, refused.complaint)
-                if without is None:
+                other = dialect_after(dialect, refused.complaint)
+                if other is None:
+                    self.window_tokens = refused.error.window_tokens or self.window_tokens
                     raise refused.error from None
                 # Nothing was generated or paid for: what follows is still the same attempt.
-                dialect = self._dialect = without
+                dialect = self._dialect = other
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -99,6 +92,8 @@ class OpenAIChat:
             usage=reader.usage,
             finish_reason=reader.finish_reason or "stop",
             model=reader.model or str(self._settings.model),
+            calls=reader.calls,
+            wants_reasoning=self._dialect.wants_reasoning,
         )
 
     async def _read(self, body: dict[str, Any], reader: ReplyReader, heard: Callable[[str], None]) -> None:
@@ -159,32 +154,25 @@ def request_body(request: ChatRequest, settings: ChatSettings, dialect: Dialect)
     """`extra_body` has the last word."""
     body: dict[str, Any] = {
         "model": settings.model,
-        "messages": [{"role": message.role, "content": _sendable(message.content)} for message in request.messages],
+        "messages": [_message(message, dialect) for message in request.messages],
         "stream": True,
         dialect.token_limit: request.max_output_tokens,
     }
+    if request.functions:
+        body["tools"] = [function_shape(function) for function in request.functions]
+        if dialect.one_call:
+            body["parallel_tool_calls"] = False
     if dialect.usage_option:
         body["stream_options"] = {"include_usage": True}
     if dialect.temperature:
         body["temperature"] = settings.temperature
+    if dialect.quiet:
+        body |= dialect.quiet[0]
     return body | settings.extra_body
 
 
-def dialect_without(dialect: Dialect, complaint: Complaint) -> Dialect | None:
-    """The dialect without the part that the complaint is about; None = it is about something else, or that part wasn't sent."""
-    if complaint.status not in (400, 422):
-        return None
-    words = complaint.message.lower()
-    names = f"{complaint.param} {words}"
-    if dialect.usage_option and ("stream_options" in names or "include_usage" in names):
-        return replace(dialect, usage_option=False)
-    if dialect.token_limit == "max_tokens" and "max_completion_tokens" in names:
-        return replace(dialect, token_limit="max_completion_tokens")
-    if dialect.temperature and (complaint.param == "temperature" or ("temperature" in words and "support" in words)):
-        return replace(dialect, temperature=False)
-    return None
-
-
-def _sendable(text: str) -> str:
-    """Half a surrogate pair can't be put into JSON."""
-    return text.encode("utf-8", "replace").decode()
+def _message(message: Message, dialect: Dialect) -> dict[str, Any]:
+    shape = message_shape(message)
+    if dialect.wants_reasoning and message.call is not None:
+        shape.setdefault("reasoning_content", "")  # wanted even where there was none
+    return shape

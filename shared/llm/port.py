@@ -70,5 +70,8 @@ class Chat(Protocol):
     @property
     def model(self) -> str: ...  # "provider-host/model", for the manifest
 
+    @property
+    def window_tokens(self) -> int | None: ...  # input and output of one call, once the provider has said it
+
     async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply: ...
     async def close(self) -> None: ...

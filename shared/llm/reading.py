@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import UpstreamCode
-from shared.llm.port import ChatUsage
+from shared.llm.calls import CallReader
+from shared.llm.port import ChatUsage, FunctionCall
 from shared.llm.thinking import ThinkSplitter
 from shared.upstream import complained, complaint_of, failure
 
@@ -34,6 +35,8 @@ class _Delta(Struct):
     reasoning_content: Any = None
     reasoning: Any = None
     thinking: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
 
 
 class _Choice(Struct):
@@ -56,7 +59,7 @@ _CHUNK = msgspec.json.Decoder(_Chunk)
 
 
 class ReplyReader:
-    """`begun`: a token of text or reasoning has come; `done`: so has the end mark."""
+    """`begun`: a token of text, reasoning or a call has come; `done`: so has the end mark."""
 
     def __init__(self, *, host: str, api_key: str | None = None) -> None:
         self._host = host
@@ -64,6 +67,7 @@ class ReplyReader:
         self._think = ThinkSplitter()
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._calls = CallReader()
         self.finish_reason: str | None = None
         self.usage: ChatUsage | None = None
         self.model: str | None = None
@@ -71,7 +75,7 @@ class ReplyReader:
 
     @property
     def begun(self) -> bool:
-        return bool(self._text or self._reasoning)
+        return bool(self._text or self._reasoning or self._calls.calls)
 
     @property
     def text(self) -> str:
@@ -82,12 +86,16 @@ class ReplyReader:
         return "".join(self._reasoning)
 
     @property
+    def calls(self) -> tuple[FunctionCall, ...]:
+        return self._calls.calls
+
+    @property
     def complete(self) -> bool:
         """Whether the answer is whole; its usage may still come."""
         return self.done or self.finish_reason is not None
 
     def take(self, data: str, *, cut: bool = False) -> str:
-        """Read the data of one event, or a whole answer that wasn't streamed; returns the text and reasoning that are new.
+        """Read the data of one event, or a whole answer that wasn't streamed; returns the text, reasoning and calls that are new.
 
         cut: the event had no end, so that what can't be read is a broken stream and not a bad reply.
 
@@ -122,6 +130,7 @@ class ReplyReader:
         reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
         text, thought = self._think.feed(_string(delta.content) or _string(delta.refusal))
         new = self._add(text, reasoning + thought)
+        new += self._calls.take(delta.tool_calls) + self._calls.take_legacy(delta.function_call)
         reason = (choice.finish_reason or "").lower()
         if reason in _FAILURES:
             raise failure(_FAILURES[reason], host=self._host)

@@ -27,6 +27,7 @@ class ScriptedChat:
     def __init__(self, lines: Iterable[Line] = (), *, model: str = "scripted/model") -> None:
         self._lines = list(lines)
         self.model = model
+        self.window_tokens: int | None = None
         self.requests: list[ChatRequest] = []
         self.cancelled = 0
 

@@ -44,6 +44,14 @@ _PATHS: dict[str, Route] = {
 }
 
 
+class Call(Struct, frozen=True, kw_only=True):
+    """A native tool call. `arguments`: JSON text, or whatever a model makes of it."""
+
+    name: str
+    arguments: str = "{}"
+    call_id: str | None = "call_1"
+
+
 class Say(Struct, frozen=True, kw_only=True, tag="say"):
     """A chat answer, streamed in pieces of `piece` characters if the request asks for a stream.
 
@@ -51,10 +59,11 @@ class Say(Struct, frozen=True, kw_only=True, tag="say"):
     reset (TCP RST), end (the body ends in good order, but without finish_reason and [DONE]), error (an error object in the stream).
     """
 
-    text: str
+    text: str = ""
+    calls: tuple[Call, ...] = ()
     reasoning: str = ""
     reasoning_key: str = "reasoning_content"
-    finish_reason: str = "stop"
+    finish_reason: str | None = None  # None = "tool_calls" if there are calls, else "stop"
     model: str | None = None  # None = as asked
     piece: int = 4
     usage: bool = True
@@ -347,7 +356,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _say(self, body: Any, say: Say) -> None:
         text = _with_block_id(say.text, body)
         asked = sum(len(str(message.get("content"))) for message in body["messages"])
-        answered = len(text) + len(say.reasoning)
+        answered = len(text) + len(say.reasoning) + sum(len(call.name + call.arguments) for call in say.calls)
+        reason = say.finish_reason or ("tool_calls" if say.calls else "stop")
         usage = {
             "prompt_tokens": asked,
             "completion_tokens": answered,
@@ -361,8 +371,9 @@ class _Handler(BaseHTTPRequestHandler):
                 "role": "assistant",
                 "content": text,
                 **({say.reasoning_key: say.reasoning} if say.reasoning else {}),
+                **({"tool_calls": [_call(call) for call in say.calls]} if say.calls else {}),
             }
-            choice = {"index": 0, "message": message, "finish_reason": say.finish_reason}
+            choice = {"index": 0, "message": message, "finish_reason": reason}
             answer = {
                 **head,
                 "object": "chat.completion",
@@ -379,9 +390,14 @@ class _Handler(BaseHTTPRequestHandler):
             if number == say.stop_after:
                 return self._stop_midway(say)
             self._chunk({**head, "choices": [_choice({"content": piece})]})
+        for index, call in enumerate(say.calls):
+            self._chunk({**head, "choices": [_choice({"tool_calls": [{"index": index, **_call(call, arguments="")}]})]})
+            for piece in _pieces(call.arguments, say.piece):
+                delta = {"index": index, "function": {"arguments": piece}}
+                self._chunk({**head, "choices": [_choice({"tool_calls": [delta]})]})
         if say.stop_after is not None:
             return self._stop_midway(say)
-        self._chunk({**head, "choices": [_choice({}, say.finish_reason)]})
+        self._chunk({**head, "choices": [_choice({}, reason)]})
         if say.usage and "include_usage" in body.get("stream_options", ()):
             self._chunk({**head, "choices": [], "usage": usage})
         self._piece(b"data: [DONE]\n\n")
@@ -524,7 +540,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
 
-def _choice(delta: dict[str, str], finish_reason: str | None = None) -> dict[str, Any]:
+def _call(call: Call, *, arguments: str | None = None) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments if arguments is None else arguments}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def _choice(delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "finish_reason": finish_reason}
 
 

@@ -91,6 +91,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["snapshot_id"] = arguments.snapshot
     if arguments.prompt_bundle:
         body["prompt_bundle"] = arguments.prompt_bundle
+    if arguments.protocol:
+        body["protocol"] = arguments.protocol
     if arguments.strict:
         body["citation_mode"] = "strict"
     return body

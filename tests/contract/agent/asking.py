@@ -86,6 +86,7 @@ class SilentChat:
     """Falls silent after `replies` and half a word; tells when that was and whether its call was aborted."""
 
     model = "silent/model"
+    window_tokens = None
 
     def __init__(self, *replies: str) -> None:
         self._script = ScriptedChat(replies)

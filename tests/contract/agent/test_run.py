@@ -157,7 +157,7 @@ def test_a_missing_usage_is_estimated(world: World, provider: Provider) -> None:
 
 
 def test_the_providers_context_error_drops_what_it_never_read(world: World, provider: Provider) -> None:
-    too_long = Fault(status=400, code="context_length_exceeded", message="maximum context length is 4096 tokens")
+    too_long = Fault(status=400, code="context_length_exceeded", message="maximum context length is 8192 tokens")
     provider.script(SEARCH, too_long, "Action: Refuse[材料太长，无法读取。]")
     asked = ask_provider(world, provider)
     assert (asked.answer.status, asked.answer.termination_reason) == ("refused", "context_budget_exceeded")

@@ -118,7 +118,6 @@ CASES: tuple[Case, ...] = (
     Case("nested too deeply", "Action: t[{" + '"a": {' * 40, ("error", "bad_json")),
     Case("empty finish", "Action: Finish[ ]", ("error", "empty_answer")),
     Case("finish without brackets", "Action: Finish\n五天", ("error", "no_brackets")),
-    Case("native call as text", '<tool_call>{"name": "search_blocks", "arguments": {"query": "a"}}</tool_call>', ("error", "no_action")),
     # --- cut at the output limit
     Case("cut in the arguments", 'Action: search_blocks[{"query": "年', ("error", "cut"), cut=True),
     Case("cut in the answer", "Action: Finish[五天，见", ("error", "cut"), cut=True),

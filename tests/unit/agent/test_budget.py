@@ -102,8 +102,9 @@ def test_a_refused_observation_and_the_final_request_fit_into_what_is_kept_for_t
     values = {"tokens": 10**9, "limit": 10**9, "room": 10**9}
     message = wording.render("observation", code="request_budget_exceeded", **values)
     refused = envelope("request_budget_exceeded", tool="list_documents", message=message)
-    final = wording.render("finalize", closed="context_budget_exceeded", blocks=9)
-    assert count_tokens(refused) + count_tokens(final) + 2 * MESSAGE_TOKENS <= CLOSING_TOKENS
+    for protocol in ("react", "tools"):
+        final = wording.render("finalize", closed="context_budget_exceeded", blocks=9, protocol=protocol)
+        assert count_tokens(refused) + count_tokens(final) + 2 * MESSAGE_TOKENS <= CLOSING_TOKENS
 
 
 @pytest.mark.parametrize(

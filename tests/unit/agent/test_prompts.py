@@ -3,20 +3,18 @@
 import os
 import shutil
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
 from jinja2 import UndefinedError
 from msgspec import structs
 
-from api.agent.brakes import Brake
-from api.agent.budget import LimitCode
-from api.agent.decisions import Problem
 from api.agent.gaps import MOST_NAMED, NAME_CHARS, gap, named
 from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
+from api.agent.samples import SAMPLES
 from shared.access import OWNER
-from shared.errors import SettingsError, UpstreamCode
+from shared.errors import SettingsError
+from shared.llm.shapes import function_shape
 from shared.prompts import load_bundle
 from shared.types.runs import Limits
 from shared.types.snapshots import FailedDocument
@@ -29,7 +27,14 @@ GOLDEN = Path(__file__).parent / "golden"
 FAILED = FailedDocument(
     source_label="手册", key="损坏.pdf", stage="parse", code="corrupt", reason="", attempts=1, retryable=False
 )
-SYSTEM: dict[str, object] = {"max_tool_calls": 8, "snapshot_id": "s", "complete": False, "scoped": False, "tools": []}
+SYSTEM: dict[str, object] = {
+    "max_tool_calls": 8,
+    "snapshot_id": "s",
+    "complete": False,
+    "scoped": False,
+    "tools": [],
+    "protocol": "react",
+}
 BOTH = pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.lang)
 
 
@@ -56,48 +61,34 @@ def test_the_opening_messages_read_as_reviewed(wording: BundleWording) -> None:
         count=count,
     )
     same_as_golden(f"system.{wording.lang}", start.system)
+    native = opening(
+        "年假有几天？" if wording is ZH else "How many days of leave?",
+        [],
+        wording=wording,
+        limits=Limits(),
+        snapshot=snapshot,
+        gap=gap(snapshot, OWNER, documents=3),
+        named=[],
+        scoped=False,
+        count=count,
+        protocol="tools",
+    )
+    functions = [function_shape(one) for one in native.endings]
+    same_as_golden(
+        f"tools.{wording.lang}", f"{native.system}\n\n{msgspec.json.format(msgspec.json.encode(functions)).decode()}"
+    )
     same_as_golden(f"task.{wording.lang}", start.task)
 
 
 @BOTH
 def test_every_text_of_the_harness_reads_as_reviewed(wording: BundleWording) -> None:
-    numbers = {"tokens": 1200, "limit": 1000, "room": 300}
+    asked_elsewhere = ("system", "task")
     rendered = [
-        *(wording.render("finalize", closed=one, blocks=2) for one in (*get_args(Brake), *get_args(LimitCode), "protocol_error")),
-        wording.render("finalize", closed="brake_count", blocks=0),
-        *(wording.render("observation", code=one, turn=2, **numbers) for one in (*get_args(LimitCode), "repeated", "tool_timeout")),
-        *(
-            wording.render("protocol_error", problem=one, detail="foo", tools=["a", "b"], reply_tokens=3300)
-            for one in (*get_args(Problem), "tool_unavailable")
-        ),
-        *(wording.render("limitation", code=one, tool="list_blocks", **numbers) for one in get_args(LimitCode)),
-        *(wording.render("limitation", code=one) for one in (*get_args(Brake), "protocol_error", "answer_cut", "extractive_answer", "no_citation")),
-        wording.render("limitation", code="tool_failed", tool="search_blocks", error="upstream_unavailable"),
-        wording.render("limitation", code="provider_cut_prompt", told=4096, expected=9000),
-        *(wording.render("limitation", code="snapshot_partial", count=n, names=names) for n, names in ((1, ["a.pdf"]), (9, ["a.pdf"]), (9, []), (0, []))),
-        *(wording.render("limitation", code="citation_removed", count=n) for n in (1, 2)),
-        *(wording.render("limitation", code="citation_unsupported", count=n, problems=["[1] a", "[2] b"][:n]) for n in (1, 2)),
-        *(wording.render("limitation", code="uncited_claims", count=n, sentences=["A.", "B."][:n]) for n in (1, 2)),
-        *(wording.render("failure", code=one) for one in (*get_args(UpstreamCode), *get_args(LimitCode), "brake_time", "protocol_error", "finalization_failed", "unsupported", "collection_unavailable", "tool_internal_error", "invalid_settings", "other")),
-        *(
-            wording.render("problem", missing=missing, reasons=reasons)
-            for missing, reasons in (((), ["unrelated"]), (("15 kg", "2019"), ["missing"]), ((), ["negation"]), (("2019",), ["missing", "negation", "unrelated"]))
-        ),
-        *(wording.render("limitation", code="claims_dropped", count=n) for n in (1, 2)),
-        *(wording.render("repair", doubts=[{"sentence": "年假10天。", "problem": "10天"}] * n) for n in (1, 2)),
-        *(wording.render("summary", status=status, blocks=n, tokens=99, error=error) for status, n, error in (("ok", 1, None), ("ok", 2, None), ("ok", 0, "invalid_argument"), ("context_budget_exceeded", 3, None), ("tool_unavailable", 0, None))),
-        wording.render("extractive", part="preface"),
-        wording.render("extractive", part="foreign"),
-        wording.render("extractive", part="nearest"),
-        wording.render("extractive", part="unread", scoped=False),
-        wording.render("extractive", part="quote", text="年假五天。", block_ids=["abcdefgh.v1#0"]),
-        *(wording.render("extractive", part="count", term="年假", total=n, blocks=n, shown=1) for n in (1, 7)),
-        wording.render("extractive", part="place", title="制度", section_path="/", block_id="abcdefgh.v1#0"),
-        wording.render("extractive", part="place", title="制度", section_path="年假", block_id="abcdefgh.v1#0"),
-        wording.render("extractive", part="nothing", unshown=["2022", "Q4"], scoped=False),
-        *(wording.render("extractive", part=part, term="年假", unshown=(), scoped=scoped) for part in ("absent", "nothing") for scoped in (True, False)),
-    ]  # fmt: skip
-    assert all(rendered)
+        f"{template}: {wording.render(template, **values)}"
+        for template, samples in SAMPLES.items()
+        if template not in asked_elsewhere
+        for values in samples
+    ]
     same_as_golden(f"harness.{wording.lang}", "\n---\n".join(rendered))
 
 
