@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.retrieval.scan import Occurrences, occurrences, snippet
+from api.retrieval.scan import occurrences, snippet
 from api.tools.contract import (
     Call,
     DocIdText,
@@ -65,13 +65,6 @@ class Scan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     empty_reason: EmptyReason | None = None
 
 
-class _Match(Struct, frozen=True, kw_only=True):
-    block: Block
-    document: SnapshotDocument
-    count: int
-    span: tuple[int, int]  # of the snippet in the block's text
-
-
 async def scan_term(args: ScanTermArgs, call: Call) -> Reply:
     term = args.term.strip()
     scan, seen = await call.pinned.read(lambda catalog: _scan(catalog, call, term, args.doc_ids))
@@ -83,33 +76,29 @@ def _scan(
 ) -> tuple[Scan, tuple[SeenBlock, ...]]:
     within = narrowed(catalog, call, doc_ids)
     folded_term = fold(term)
-    found = catalog.containing(within, folded_term)
-    documents = catalog.documents_by_id(within, {block.doc_id for block, _ in found})
-    matches = [
-        _match(block, documents[block.doc_id], at)
-        for block, folded in found
-        if (at := occurrences(block.text, folded, folded_term)) is not None
-    ]
+    documents: dict[DocId, SnapshotDocument] = {}
+    blocks: list[ScannedBlock] = []
+    seen: list[SeenBlock] = []
+    for block, folded in catalog.containing(within, folded_term):
+        at = occurrences(block.text, folded, folded_term)
+        if at is None:
+            continue
+        if block.doc_id not in documents:
+            documents |= catalog.documents_by_id(within, [block.doc_id])
+        document, span = documents[block.doc_id], snippet(block.text, at.start, at.end)
+        blocks.append(_scanned(block, document, at.count, span))
+        seen.append(seen_block(block, document, rank=len(blocks), snippet=span))
     scan = Scan(
         term=term,
-        total=len(matches),
-        total_count=sum(match.count for match in matches),
-        blocks=tuple(map(_scanned, matches)),
-        empty_reason=None if matches else nothing_to_find(catalog, call, within) or "no_match",
-    )
-    seen = (
-        seen_block(match.block, match.document, rank=rank, snippet=match.span) for rank, match in enumerate(matches, 1)
+        total=len(blocks),
+        total_count=sum(block.count for block in blocks),
+        blocks=tuple(blocks),
+        empty_reason=None if blocks else nothing_to_find(catalog, call, within) or "no_match",
     )
     return scan, tuple(seen)
 
 
-def _match(block: Block, document: SnapshotDocument, at: Occurrences) -> _Match:
-    return _Match(block=block, document=document, count=at.count, span=snippet(block.text, at.start, at.end))
-
-
-def _scanned(match: _Match) -> ScannedBlock:
-    block, document = match.block, match.document
-    first, last = match.span
+def _scanned(block: Block, document: SnapshotDocument, count: int, span: tuple[int, int]) -> ScannedBlock:
     return ScannedBlock(
         block_id=block.block_id,
         doc_id=block.doc_id,
@@ -122,8 +111,8 @@ def _scanned(match: _Match) -> ScannedBlock:
         updated_at=iso_time(document.updated_at_ms),
         trust=document.trust,
         flags=block.flags,
-        count=match.count,
-        snippet=block.text[first:last],
+        count=count,
+        snippet=block.text[slice(*span)],
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlite_utils import Database as Database
 
 from shared.errors import StorageError
+from shared.text.grams import marked
 
 BUSY_TIMEOUT_S = 10.0
 _CHECKPOINT_PAGES = 8_000  # 32 MB of log: each checkpoint flushes log and file, whoever commits waits for it
@@ -27,6 +28,7 @@ def open_database(path: Path) -> Database:
         connection.execute("pragma synchronous = full")
         connection.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         connection.execute("pragma foreign_keys = on")
+        connection.create_function("marked", 1, marked, deterministic=True)  # for the catalog's triggers
     except sqlite3.Error as error:
         raise StorageError(f"The catalog {path.name} can't be opened: {error}. Check the data folder.") from error
     return Database(connection)

@@ -264,6 +264,19 @@ _MIGRATIONS: tuple[str, ...] = (
     ) without rowid;
     create unique index api_keys_name on api_keys (name) where revoked_at_ms is null;
     """,
+    """
+    -- three characters in a row -> ids of the blocks that have them, see shared/text/grams.py; kept by the triggers, whoever writes
+    create view scan_texts as select id, marked(folded) as text from blocks;
+    create virtual table scan_index using fts5 (
+        text, content = 'scan_texts', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
+    );
+    create virtual table scan_grams using fts5vocab (scan_index, 'row');
+    create trigger scan_index_block_comes after insert on blocks begin
+        insert into scan_index (rowid, text) values (new.id, marked(new.folded)); end;
+    create trigger scan_index_block_goes after delete on blocks begin
+        insert into scan_index (scan_index, rowid, text) values ('delete', old.id, marked(old.folded)); end;
+    insert into scan_index (scan_index) values ('rebuild');
+    """,
 )
 
 

@@ -1,8 +1,9 @@
 import pytest
 
+from shared.access import Access
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE, SECRET
 from tests.contract.tools.world import World
-from tests.factories import a_document
+from tests.factories import NOW_MS, a_document
 
 
 def test_every_block_with_the_term_is_returned_with_its_count(world: World) -> None:
@@ -39,6 +40,22 @@ def test_hits_come_by_document_then_block_number(world: World) -> None:
     )
 
     assert world.call("scan_term", {"term": "术语"}).block_ids() == [block.block_id for block in published.blocks()]
+
+
+def test_thousands_of_hits_come_in_the_same_order_as_few_and_from_this_snapshot_only(world: World) -> None:
+    open_to_all = [a_document(f"{name}.md", *["术语表，Grease。"] * 700) for name in "甲乙丙"]
+    secret = a_document("丁.md", *["术语表，Grease。"] * 700, access=("board",))
+    world.publish(*open_to_all, secret)
+    published = world.publish(a_document("甲.md", *["术语。"] * 700), *open_to_all[1:], secret, now_ms=NOW_MS + 1)
+    access = Access(labels=frozenset({"staff"}))
+
+    found = {
+        term: world.call("scan_term", {"term": term}, access=access).block_ids() for term in ("术语", "GREASE", "gr")
+    }
+
+    visible = [block for block in published.blocks() if block.doc_id != published.doc_id(secret.key)]
+    assert found["术语"] == [block.block_id for block in visible]
+    assert found["GREASE"] == found["gr"] == [block.block_id for block in visible if "Grease" in block.text]
 
 
 @pytest.mark.parametrize("term", ["err_timeout", "ERR_TIMEOUT", "  ERR_timeout\n"])

@@ -35,10 +35,9 @@ def edge(tmp_path: Path) -> World:
 
 
 def damage(world: World, sql: str) -> None:
-    with sqlite3.connect(world.layout.catalog) as connection:
+    with closing(open_database(world.layout.catalog).conn) as connection:
         connection.execute("pragma foreign_keys = off")
         assert connection.execute(sql).rowcount > 0
-    connection.close()
 
 
 def opens(world: World, snapshot_id: SnapshotId) -> bool:

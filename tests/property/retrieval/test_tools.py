@@ -4,10 +4,14 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from api.retrieval.library import Pinned
+from api.tools.registry import Toolbox
 from shared.access import Access
 from shared.text.fold import fold
 from shared.vectors.memory import MemoryVectors
@@ -21,6 +25,10 @@ SECTIONS = (
     st.fixed_dictionaries({}, optional={path: st.lists(TEXTS, max_size=3) for path in PATHS})
     .filter(bool)
     .map(lambda sections: {path: sections[path] for path in PATHS if path in sections})
+)
+NASTY = 'aAbB.年假报ßſİıŉΐᾳͅſﬁﬃéÉe\u0301\u0327\u0308각ᄀ\u1161\u11a8Ａａ％ÅK👩\u200d🏽🇨🇳\r\n ि\0\x01\x02"*'
+NASTY_TEXTS = st.text(
+    st.one_of(st.sampled_from(NASTY), st.characters(exclude_categories=["Cs"])), min_size=1, max_size=12
 )
 LABELS = st.sampled_from([(), ("staff",), ("board",), ("staff", "board")])
 CALLERS = st.sampled_from([None, frozenset[str](), frozenset({"staff"}), frozenset({"board"})])
@@ -84,6 +92,22 @@ def test_scan_term_equals_reading_every_block(
             assert needle in fold(block["snippet"])
 
 
+@settings(parent=FEW, max_examples=60)
+@given(st.lists(NASTY_TEXTS, min_size=1, max_size=12), st.data())
+def test_scan_term_finds_every_piece_of_any_text_and_nothing_else(texts: list[str], data: st.DataObject) -> None:
+    pieces = st.sampled_from(texts).flatmap(_piece)
+    terms = [
+        term for term in data.draw(st.lists(st.one_of(pieces, NASTY_TEXTS), min_size=4, max_size=4)) if term.strip()
+    ]
+    with published([a_document("异形.md", *texts)]) as (world, library):
+        found = world.pinned(lambda pinned: _scans(pinned, terms))
+
+        for term, payload in zip(terms, found, strict=True):
+            needle = fold(term.strip())
+            expected = [block.block_id for block in library.blocks() if needle in fold(block.text)]
+            assert [block["block_id"] for block in payload["blocks"]] == expected
+
+
 @FEW
 @given(LIBRARIES, CALLERS, TEXTS.filter(lambda query: query.strip()), st.data())
 def test_search_never_leaves_its_scope_nor_the_callers_labels(
@@ -130,6 +154,17 @@ def test_no_tool_shows_anything_of_a_forbidden_document(
                 assert one.title not in text
                 assert one.source_label not in text
                 assert f"{one.doc_id}.v" not in text
+
+
+@st.composite
+def _piece(draw: st.DrawFn, text: str) -> str:
+    first = draw(st.integers(0, len(text) - 1))
+    return text[first : draw(st.integers(first + 1, len(text)))]
+
+
+async def _scans(pinned: Pinned, terms: list[str]) -> list[dict[str, Any]]:
+    results = [await Toolbox(pinned).call("scan_term", {"term": term}) for term in terms]
+    return [msgspec.json.decode(result.payload) for result in results]
 
 
 def _inside(path: str, scope: str) -> bool:
