@@ -29,6 +29,7 @@ class CallReader:
         return tuple(
             FunctionCall(call_id=one.call_id or f"call_{place}", name=one.name, arguments=one.arguments)
             for place, one in enumerate(self._growing, start=1)
+            if one.name or one.arguments
         )
 
     def take(self, pieces: Any) -> str:
