@@ -47,6 +47,8 @@ from shared.ids import ImportId
 from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import Chat
+from shared.rerank.open import open_reranker
+from shared.rerank.port import Reranker
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.vectors.open import open_vectors
@@ -83,7 +85,13 @@ def create_app(settings: Settings) -> Litestar:
     )
     embedder = open_embedder(settings.embedding, threads=EMBEDDER_THREADS)
     chat = open_chat(settings.chat)
-    library = Library(layout=layout, vectors=open_vectors(settings.qdrant, layout.collections), embedder=embedder)
+    reranker = open_reranker(settings.rerank)
+    library = Library(
+        layout=layout,
+        vectors=open_vectors(settings.qdrant, layout.collections),
+        embedder=embedder,
+        reranker=reranker,
+    )
     warming = Warming(embedder)
     parts = Parts(
         settings=settings,
@@ -98,7 +106,7 @@ def create_app(settings: Settings) -> Litestar:
         warmth=warming,
         chat_model=None if chat is None else chat.model,
     )
-    return build_app(parts, starting=[warming.start], closing=[warming.finish, _closing_of(embedder, chat)])
+    return build_app(parts, starting=[warming.start], closing=[warming.finish, _closing_of(embedder, reranker, chat)])
 
 
 def build_app(
@@ -226,11 +234,19 @@ def _bell(settings: Settings) -> WorkerBell:
 
 
 def _keys(settings: Settings) -> list[str | None]:
-    return [settings.api.api_key, settings.chat.api_key, settings.embedding.api_key, settings.qdrant.api_key]
+    return [
+        settings.api.api_key,
+        settings.chat.api_key,
+        settings.embedding.api_key,
+        settings.rerank.api_key,
+        settings.qdrant.api_key,
+    ]
 
 
-def _closing_of(embedder: Embedder, chat: Chat | None) -> Callable[[], Awaitable[None]]:
+def _closing_of(embedder: Embedder, reranker: Reranker | None, chat: Chat | None) -> Callable[[], Awaitable[None]]:
     async def close() -> None:
+        if reranker is not None:
+            await reranker.close()
         if chat is not None:
             await chat.close()
         await asyncio.to_thread(embedder.close)

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from api.agent.run import Exchange, RunRequest, RunSoFar
 from api.retrieval.library import Library, Pinned
+from api.retrieval.profiles import Preference
 from shared.access import Access
 from shared.clock import NowMs, now_ms
 from shared.errors import CiteboundError, Conflict, InvalidArgument
@@ -49,6 +50,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     snapshot_id: SnapshotId | None = None  # None = the active one
     history: tuple[Exchange, ...] = ()
     trace_level: TraceLevel | None = None  # None = the settings'
+    prefer: Preference | None = None  # which documents a search puts further in front
     citation_mode: CitationMode = "flag"
     protocol: ProtocolName = "react"
     prompt_bundle: str | None = None  # None = the settings'
@@ -208,7 +210,7 @@ class RunDesk:
         Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
         """
         bundle = await asyncio.to_thread(self._bundles.usable, ask.prompt_bundle)
-        pinned = await self._library.pin(ask.snapshot_id, access)
+        pinned = await self._library.pin(ask.snapshot_id, access, prefer=ask.prefer)
         run = Running(new_run_id(self._now_ms()), access)
         task = run.start(lambda: self._answer(run, ask, pinned, bundle))
         self._running[run.run_id] = run

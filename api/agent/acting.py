@@ -38,7 +38,7 @@ def act(state: State, action: ToolAction) -> Acting:
         message = state.wording.render("observation", code="tool_timeout")
         yield _answer(state, action, "tool_unavailable", message=message)
         return None
-    state.count_embedding(event.result)
+    state.count_retrieval(event.result)
     if event.result.error_code in _BROKEN:  # broken is not empty: the reader must know
         state.limit("tool_failed", tool=action.tool, error=event.result.error_code)
     refused = yield from _admit(state, action, event.result, at_ms=event.at_ms)

@@ -24,7 +24,6 @@ from api.agent.so_far import RunSoFar
 from api.agent.state import State
 from api.agent.steps import Broken, Outcome
 from api.agent.strict import repairing
-from api.retrieval.fusion import HYBRID_RRF_V1
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
 from shared.clock import NowMs, now_ms
@@ -219,7 +218,7 @@ def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bu
         loop_version=LOOP_VERSION,
         protocol=request.protocol,
         tool_contract_version=TOOL_CONTRACT_VERSION,
-        retrieval_profile=HYBRID_RRF_V1.name,
+        retrieval_profile=pinned.profile.name,
         prompt_bundle=bundle.name,
         prompt_bundle_sha256=bundle.sha256,
         model=EXTRACTIVE_MODEL if chat is None else chat.model,
@@ -261,6 +260,7 @@ def _describe(span: Span, answer: Answer) -> None:
             names.OUTPUT_TOKENS: answer.usage.chat_output_tokens,
             names.REASONING_TOKENS: answer.usage.reasoning_tokens,
             names.EMBEDDING_TOKENS: answer.usage.embedding_tokens,
+            names.RERANK_TOKENS: answer.usage.rerank_tokens,
             names.TOKENS_ESTIMATED: answer.usage.estimated,
         }
     )

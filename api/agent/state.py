@@ -67,8 +67,12 @@ class State:
     def count_tool_call(self) -> None:
         self.spent = replace(self.spent, tool_calls=self.spent.tool_calls + 1)
 
-    def count_embedding(self, result: ToolResult) -> None:
-        self.spent = replace(self.spent, embedding_tokens=self.spent.embedding_tokens + result.embedding_tokens)
+    def count_retrieval(self, result: ToolResult) -> None:
+        self.spent = replace(
+            self.spent,
+            embedding_tokens=self.spent.embedding_tokens + result.embedding_tokens,
+            rerank_tokens=self.spent.rerank_tokens + result.rerank_tokens,
+        )
 
     def resulted(
         self,

@@ -68,6 +68,7 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
         claims=answer.claims,
         limitations=answer.limitations,
         embedding_tokens=answer.usage.embedding_tokens,
+        rerank_tokens=answer.usage.rerank_tokens,
     )
 
 

@@ -28,6 +28,7 @@ from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
 from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
 from api.parts import Parts
 from api.problem import Problem, problem
+from api.retrieval.profiles import check_preference
 from shared.errors import InvalidArgument, NotFound
 from shared.types.events import RunFailed
 from shared.types.runs import Usage
@@ -71,6 +72,7 @@ async def chat_completions(
             question=question_of(data.messages),
             limits=parts.settings.limits,
             history=history_of(data.messages),
+            prefer=check_preference(data.prefer),
             citation_mode=data.citation_mode or parts.settings.citations.mode,
             protocol=data.protocol or parts.settings.chat.protocol,
         ),

@@ -34,6 +34,7 @@ class ChatBody(Struct, frozen=True, kw_only=True):
     stream_options: StreamOptions | None = None
     n: int | None = None
     citation_mode: CitationMode | None = None  # ours; None = the settings'
+    prefer: str | None = None  # ours: newer | trusted
     protocol: ProtocolName | None = None  # ours; None = the settings'
 
 
@@ -90,6 +91,7 @@ class Extra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="run"):
     claims: tuple[ClaimCheck, ...]
     limitations: tuple[Limitation, ...]
     embedding_tokens: int
+    rerank_tokens: int
 
 
 class TaskExtra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="task"):

@@ -1,13 +1,15 @@
 """Hybrid search: both branches on one collection under one filter, fused in our code, every step a span."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
 import msgspec
 from msgspec import Struct
 from opentelemetry.trace import Span, get_tracer
 
-from api.retrieval.fusion import HYBRID_RRF_V1, Fused, Profile, fuse
+from api.retrieval.fusion import Fused, Profile, fuse
+from api.retrieval.profiles import SearchProfile
+from api.retrieval.tally import Tally
 from api.retrieval.threads import Threads
 from shared.embeddings.port import Embedded, Embedder
 from shared.errors import CollectionUnavailable
@@ -57,15 +59,15 @@ async def hybrid_search(
     collection: Collection,
     embedder: Embedder,
     threads: Threads,
-    paid: Callable[[int], None],
-    profile: Profile = HYBRID_RRF_V1,
+    profile: SearchProfile,
+    refine: Callable[[Sequence[Fused]], Awaitable[Sequence[Fused]]],
+    tally: Tally,
 ) -> tuple[Fused, ...]:
-    """The best blocks for a query, by fused score, at most profile.top.
+    """The best blocks for a query, at most profile.fusion.top.
 
-    `paid`: told of the query's embedding tokens, by the provider's count, as soon as they are bought; what fails after
-    that has cost them too.
+    `refine`: puts all fused candidates into their last order, as the profile says (refine.py).
 
-    Raises: CollectionUnavailable (versions differ), UpstreamError (the embedder or the engine failed; nothing is left out silently).
+    Raises: CollectionUnavailable (versions differ), UpstreamError (embedder, engine or reranker failed; nothing is left out silently).
     Source: spec/04 "Hybrid search".
     """
     with _tracer.start_as_current_span(names.SEARCH) as span:
@@ -75,7 +77,7 @@ async def hybrid_search(
                 names.DATA_SOURCE: snapshot.snapshot_id,
                 names.SNAPSHOT_ID: snapshot.snapshot_id,
                 names.RETRIEVAL_PROFILE: profile.name,
-                names.TOP_K: profile.top,
+                names.TOP_K: profile.fusion.top,
                 names.FILTER: _json(within),
                 names.EMBEDDING_VERSION: snapshot.embedding_version,
                 names.KEYWORD_VERSION: snapshot.keyword_version,
@@ -83,12 +85,13 @@ async def hybrid_search(
         )
         check_versions(snapshot, embedder)
         embedded = await _embed(query, embedder)
-        paid(embedded.tokens)
+        tally.embedding_tokens += embedded.tokens
         dense, keyword = await _both(
-            _dense(embedded, within, collection, threads, profile.dense),
-            _keyword(query, within, collection, threads, profile.keyword),
+            _dense(embedded, within, collection, threads, profile.fusion.dense),
+            _keyword(query, within, collection, threads, profile.fusion.keyword),
         )
-        best = _fused(dense, keyword, profile)
+        candidates = await refine(_fused(dense, keyword, profile.fusion))
+        best = tuple(candidates[: profile.fusion.top])
         span.set_attribute(names.RESULT_BLOCKS, len(best))
         return best
 
@@ -135,7 +138,7 @@ async def _branch(span: Span, threads: Threads, ask: Callable[[], list[Hit]]) ->
     return hits
 
 
-def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], profile: Profile) -> tuple[Fused, ...]:
+def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], profile: Profile) -> list[Fused]:
     with _tracer.start_as_current_span(names.SEARCH_FUSION) as span:
         fused = fuse((dense, keyword), k=profile.k)
         span.set_attributes(
@@ -155,7 +158,7 @@ def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], profile: Profile) -> tu
                 ),
             }
         )
-        return tuple(fused[: profile.top])
+        return fused
 
 
 def _json(value: object) -> str:

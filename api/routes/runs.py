@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, structs
 
 from api.desk import MAX_QUESTION, Ask, record_unless_gone
 from api.parts import Parts
+from api.retrieval.profiles import check_preference
 from api.routes.access import AnyRequest, access_of
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
@@ -34,6 +35,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     snapshot_id: SnapshotId | None = None
     budgets: Budgets = Budgets()
     trace_level: TraceLevel | None = None
+    prefer: str | None = None  # newer | trusted: documents that searches put further in front; None = none
     citation_mode: CitationMode | None = None  # None = the settings'
     protocol: ProtocolName | None = None  # None = the settings'
     prompt_bundle: str | None = None  # id/version; None = the settings'
@@ -64,6 +66,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             scope=data.scope,
             snapshot_id=data.snapshot_id,
             trace_level=data.trace_level,
+            prefer=check_preference(data.prefer),
             citation_mode=data.citation_mode or parts.settings.citations.mode,
             protocol=data.protocol or parts.settings.chat.protocol,
             prompt_bundle=data.prompt_bundle,

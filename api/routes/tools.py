@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from api.parts import Parts
 from api.problem import Problem, problem
+from api.retrieval.profiles import check_preference
 from api.routes.access import AnyRequest, access_of
 from api.routes.problems import MEDIA_TYPE
 from api.tools.registry import DESCRIPTORS, Descriptor, Toolbox, ToolResult
@@ -28,7 +29,9 @@ class ToolReply(Struct, frozen=True, kw_only=True):
     tool: str
     snapshot_id: SnapshotId
     empty_reason: str | None
+    retrieval_profile: str  # how search_blocks searches here
     embedding_tokens: int
+    rerank_tokens: int
     seen: tuple[BlockId, ...]  # blocks whose text the payload shows, in its order
     payload: msgspec.Raw
 
@@ -63,12 +66,16 @@ async def call_tool(
     name: FromPath[str],
     data: JSONBody[dict[str, Any]],
     snapshot_id: FromQuery[str | None] = None,
+    prefer: FromQuery[str | None] = None,
 ) -> Response[ToolReply | ToolProblem]:
-    """Call a tool with its arguments as the body, on the active snapshot or the one named in the query string."""
+    """Call a tool with its arguments as the body, on the active snapshot or the one named in the query string.
+
+    `prefer`: newer or trusted documents stand further in front of what search_blocks finds. A model can't choose that.
+    """
     if all(descriptor.name != name for descriptor in DESCRIPTORS):
         raise NotFound(f"There is no tool {name!r}; there are {_NAMES}.", field="name", ids=[name])
     wanted = None if snapshot_id is None else SnapshotId(snapshot_id)
-    async with await parts.library.pin(wanted, access_of(request)) as pinned:
+    async with await parts.library.pin(wanted, access_of(request), prefer=check_preference(prefer)) as pinned:
         result = await Toolbox(pinned).call(name, data)
         if result.error_code is not None:
             found = _problem(result)
@@ -78,7 +85,9 @@ async def call_tool(
                 tool=name,
                 snapshot_id=pinned.snapshot.snapshot_id,
                 empty_reason=result.empty_reason,
+                retrieval_profile=pinned.profile.name,
                 embedding_tokens=result.embedding_tokens,
+                rerank_tokens=result.rerank_tokens,
                 seen=tuple(block.block_id for block in result.seen),
                 payload=msgspec.Raw(result.payload),
             )

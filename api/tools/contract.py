@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from api.retrieval.library import Pinned
+from api.retrieval.tally import Tally
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, Trust
 from shared.types.runs import ToolName
@@ -67,6 +68,7 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     error_code: ErrorCode | None = None
     retryable: bool = False
     embedding_tokens: int = 0  # of all attempts
+    rerank_tokens: int = 0
     empty_reason: EmptyReason | None = None
 
 
@@ -85,7 +87,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
     pinned: Pinned
     scope: frozenset[DocId] | None  # of the run; None = no restriction
-    paid: Callable[[int], None]  # told of embedding tokens when they are bought
+    tally: Tally  # of what the call buys
 
 
 class Reply(Struct, frozen=True, kw_only=True):

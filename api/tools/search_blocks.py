@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.retrieval.fusion import Fused
+from api.retrieval.refine import disagreement
 from api.tools.contract import Call, DocIdText, EmptyReason, Reply, Text, Tool, describe, iso_time, seen_block
 from api.tools.narrowing import narrowed, nothing_to_find
 from shared.catalog.reading import CatalogReader, Within
-from shared.errors import CollectionUnavailable
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Trust
 from shared.types.snapshots import SnapshotDocument
@@ -68,7 +68,7 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
     within, reason = await call.pinned.read(scope)  # before any embedding is bought
     if reason is not None:
         return Reply(payload=FoundBlocks(blocks=(), empty_reason=reason), empty_reason=reason)
-    best = await call.pinned.search(args.query, doc_ids=within.doc_ids, paid=call.paid)
+    best = await call.pinned.search(args.query, doc_ids=within.doc_ids, tally=call.tally)
     rows = await call.pinned.read(lambda catalog: _read(catalog, within, best))
     reason = None if rows else "no_match"
     return Reply(
@@ -81,12 +81,8 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
 def _read(catalog: CatalogReader, within: Within, best: tuple[Fused, ...]) -> list[tuple[Block, SnapshotDocument]]:
     """In rank order. The catalog applies scope and access once more: it, not the collection, decides what may be shown."""
     blocks = catalog.blocks_by_id(within, [one.block_id for one in best])
-    lost = [one.block_id for one in best if one.block_id not in blocks]
-    if lost:
-        raise CollectionUnavailable(
-            f"The collection of {within.snapshot_id} disagrees with the catalog. Activate another snapshot or import again.",
-            ids=[within.snapshot_id],
-        )
+    if any(one.block_id not in blocks for one in best):
+        raise disagreement(within.snapshot_id)
     documents = catalog.documents_by_id(within, {block.doc_id for block in blocks.values()})
     return [(blocks[one.block_id], documents[one.doc_id]) for one in best]
 

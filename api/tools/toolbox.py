@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from opentelemetry.trace import Span, Status, StatusCode, get_tracer
 
 from api.retrieval.library import Pinned
+from api.retrieval.tally import Tally
 from api.tools import get_outline, list_blocks, list_documents, scan_term, search_blocks
 from api.tools.arguments import canonical, decode
 from api.tools.contract import A, Call, ErrorCode, Reply, Tool, ToolError, ToolResult
@@ -70,7 +71,11 @@ class Toolbox:
             return first.result
         await self._pause(first.again_after_s)
         second = (await self._attempt(name, arguments, number=2)).result
-        return replace(second, embedding_tokens=first.result.embedding_tokens + second.embedding_tokens)
+        return replace(
+            second,
+            embedding_tokens=first.result.embedding_tokens + second.embedding_tokens,
+            rerank_tokens=first.result.rerank_tokens + second.rerank_tokens,
+        )
 
     async def _attempt(self, name: str, arguments: object, *, number: int) -> _Attempt:
         with _tracer.start_as_current_span(f"{names.TOOL} {name}") as span:
@@ -82,8 +87,8 @@ class Toolbox:
                     names.ATTEMPT: number,
                 }
             )
-            bought: list[int] = []
-            call = Call(pinned=self._pinned, scope=self._scope, paid=bought.append)
+            tally = Tally()
+            call = Call(pinned=self._pinned, scope=self._scope, tally=tally)
             try:
                 reply = await self._dispatch(name, arguments, call, span)
                 attempt = _Attempt(result=_succeeded(reply))
@@ -96,7 +101,8 @@ class Toolbox:
                 attempt = _Attempt(result=_crashed(error))
                 span.record_exception(error)
                 _record(span, error)
-            attempt = replace(attempt, result=replace(attempt.result, embedding_tokens=sum(bought)))
+            bought = replace(attempt.result, embedding_tokens=tally.embedding_tokens, rerank_tokens=tally.rerank_tokens)
+            attempt = replace(attempt, result=bought)
             _describe(span, attempt.result)
             # a scan's payload may be of many MB: redacting and hashing it would hold up every other run
             await asyncio.to_thread(attach, span, "payload", attempt.result.payload.decode())
@@ -188,5 +194,7 @@ def _record(span: Span, error: Exception) -> None:
 
 def _describe(span: Span, result: ToolResult) -> None:
     span.set_attributes({names.RESULT_BLOCKS: len(result.seen), names.EMBEDDING_TOKENS: result.embedding_tokens})
+    if result.rerank_tokens:
+        span.set_attribute(names.RERANK_TOKENS, result.rerank_tokens)
     if result.empty_reason is not None:
         span.set_attribute(names.EMPTY_REASON, result.empty_reason)

@@ -104,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     question.add_argument("question")
     _narrowing(question)
     question.add_argument("--snapshot", metavar="SNAPSHOT", help="on this snapshot instead of the active one")
+    _preferring(question)
     question.add_argument("--prompt-bundle", metavar="BUNDLE", help="with this wording, see `prompts`")
     question.add_argument(
         "--protocol", choices=get_args(ProtocolName), help="how the model says what it does next: text, or function calls"
@@ -121,6 +122,8 @@ def parser() -> argparse.ArgumentParser:
         lookup = add(name, run, help)
         lookup.add_argument("text", metavar=what.upper())
         _narrowing(lookup)
+        if name == "search":
+            _preferring(lookup)
 
     _snapshot_verbs(add("snapshots", snapshots, "list the snapshots, newest first; or one of the verbs below"))
     add("activate", activate, "make a snapshot the one that questions see").add_argument(
@@ -177,6 +180,14 @@ def _snapshot_verbs(listing: argparse.ArgumentParser) -> None:
         verb.add_argument("snapshot_id", metavar="SNAPSHOT")
         if name == "diff":
             verb.add_argument("other", metavar="OTHER", nargs="?", help="(default: the active one)")
+
+
+def _preferring(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--prefer",
+        choices=("newer", "trusted"),
+        help="put documents that were taken in later, or whose source is more trusted, further in front (default: neither)",
+    )
 
 
 def _narrowing(command: argparse.ArgumentParser) -> None:

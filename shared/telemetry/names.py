@@ -18,11 +18,14 @@ SEARCH_EMBED: Final = "embeddings"
 SEARCH_DENSE: Final = "search dense"
 SEARCH_KEYWORD: Final = "search keyword"
 SEARCH_FUSION: Final = "search fusion"
+SEARCH_RERANK: Final = "search rerank"
+SEARCH_PREFERENCE: Final = "search preference"
+REPLAY: Final = "replay"
 IMPORT: Final = "import"
 STAGE: Final = "import stage"  # + " " + stage
 
 # GenAI attributes
-OPERATION: Final = "gen_ai.operation.name"  # invoke_agent | chat | execute_tool | retrieval | embeddings
+OPERATION: Final = "gen_ai.operation.name"  # invoke_agent | chat | execute_tool | retrieval | embeddings | rerank
 AGENT_NAME: Final = "gen_ai.agent.name"
 CONVERSATION: Final = "gen_ai.conversation.id"
 PROVIDER: Final = "gen_ai.provider.name"
@@ -46,6 +49,7 @@ SNAPSHOT_ID: Final = "citebound.snapshot.id"
 IMPORT_ID: Final = "citebound.import.id"
 TURN_NUMBER: Final = "citebound.turn"
 TURN_FINAL: Final = "citebound.turn.final"
+TURN_PURPOSE: Final = "citebound.turn.purpose"  # what a path prescribed: rewrite, multi_query, search, check, …
 ATTEMPT: Final = "citebound.attempt"  # 1, or 2 for the automatic retry
 TOKENS_ESTIMATED: Final = "citebound.tokens.estimated"
 CONTEXT_TOKENS: Final = "citebound.context.tokens"  # estimate before the call
@@ -55,7 +59,8 @@ OBSERVATION_TOKENS: Final = "citebound.observation.tokens"
 OBSERVATION_ADMITTED: Final = "citebound.observation.admitted"
 RESULT_BLOCKS: Final = "citebound.result.blocks"
 RETRIEVAL_PROFILE: Final = "citebound.retrieval.profile"
-CANDIDATES: Final = "citebound.retrieval.candidates"  # JSON: [{"block_id","rank","score"}]
+PREFERENCE: Final = "citebound.retrieval.preference"  # newer | trusted, as the caller chose
+CANDIDATES: Final = "citebound.retrieval.candidates"  # JSON: [{"block_id","rank","score",…}], by rank
 FILTER: Final = "citebound.retrieval.filter"  # JSON
 KEYWORD_TERMS: Final = (
     "citebound.retrieval.keyword_terms"  # number; 0 = the query has none, the keyword branch returned nothing
@@ -64,12 +69,19 @@ KEYWORD_VERSION: Final = "citebound.keyword.version"
 EMPTY_REASON: Final = "citebound.empty_reason"  # no_match | scope_empty | collection_empty
 EMBEDDING_VERSION: Final = "citebound.embedding.version"
 EMBEDDING_TOKENS: Final = "citebound.embedding.tokens"
+RERANK_TOKENS: Final = "citebound.rerank.tokens"
+REPLAYED_RUN: Final = "citebound.replay.run_id"  # not RUN_ID: a replay is no part of the run's own trace
 
 # events
 ADMISSION: Final = "admission"  # tokens, used, limit, reserve, admitted
 BRAKE: Final = "brake"  # kind
 PROTOCOL_ERROR: Final = "protocol_error"  # problem
 RETRY: Final = "retry"  # code
+ROUTE: Final = "route"  # path, reason, forced; again when a path hands over to another
+SUFFICIENCY: Final = "sufficiency"  # verdict, and the signals it was made of
+DROPPED: Final = "evidence_dropped"  # blocks, reason
+PLAN_REFUSED: Final = "plan_refused"  # fault
+QUERY_TOOL: Final = "query_tool"  # name, used: whether its reply could be used
 CITATION: Final = "citation"  # block_id, verdict, problem
 
 # attributes that hold contents: kept only at trace level `full`

@@ -94,12 +94,13 @@ class ClaimCheck(Struct, frozen=True, kw_only=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Chat and embedding tokens are never added to one another."""
+    """Chat, embedding and rerank tokens are never added to one another."""
 
     chat_input_tokens: int = 0
     chat_output_tokens: int = 0
     reasoning_tokens: int = 0
     embedding_tokens: int = 0
+    rerank_tokens: int = 0
     model_calls: int = 0  # real ones, retries included
     tool_calls: int = 0  # logical ones
     estimated: bool = False  # some number was counted here because the provider gave none

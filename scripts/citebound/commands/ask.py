@@ -89,6 +89,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["scope"] = {"doc_ids": doc_ids}
     if arguments.snapshot:
         body["snapshot_id"] = arguments.snapshot
+    if arguments.prefer:
+        body["prefer"] = arguments.prefer
     if arguments.prompt_bundle:
         body["prompt_bundle"] = arguments.prompt_bundle
     if arguments.protocol:

@@ -2,6 +2,7 @@
 
 import argparse
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -87,7 +88,8 @@ def _call(api: Api, tool: str, given: dict[str, Any], arguments: argparse.Namesp
     doc_ids = chosen(api, arguments)
     if doc_ids is not None:
         given["doc_ids"] = doc_ids
-    raw = api.post(f"/api/tools/{tool}", given, msgspec.Raw)
+    prefer: str | None = getattr(arguments, "prefer", None)  # a scan has none: it finds everything
+    raw = api.post(f"/api/tools/{tool}" + (f"?prefer={quote(prefer)}" if prefer else ""), given, msgspec.Raw)
     if arguments.json:
         print_json(raw)
         return None

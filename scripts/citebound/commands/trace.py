@@ -31,6 +31,7 @@ _SHOWN: Final = (  # attribute, label; in the order shown
     (names.RETRIEVAL_PROFILE, "profile"),
     (names.EMPTY_REASON, "empty"),
     (names.EMBEDDING_TOKENS, "embedding tokens"),
+    (names.RERANK_TOKENS, "rerank tokens"),
     (names.RUN_STATUS, "status"),
     (names.TERMINATION, "reason"),
     (names.ERROR_TYPE, "error"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.errors import SettingsError, UpstreamError
+from shared.rerank.fake import FakeReranker
 from shared.rerank.http import HttpReranker
 from shared.rerank.open import open_reranker
 from shared.rerank.port import Reranked
@@ -48,6 +49,12 @@ def failing(provider: Provider, **settings: Any) -> UpstreamError:
 
 def test_without_an_address_nothing_is_reranked() -> None:
     assert open_reranker(RerankSettings()) is None
+
+
+def test_the_fake_and_the_adapter_agree(provider: Provider) -> None:
+    faked = asyncio.run(FakeReranker().rerank(QUERY, TEXTS))
+    assert ask(provider) == faked
+    assert max(faked.scores) == faked.scores[2]
 
 
 def test_the_request_asks_for_a_score_of_every_text(provider: Provider) -> None:

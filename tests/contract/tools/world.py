@@ -14,12 +14,14 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
 from api.retrieval.library import Library, Pinned
+from api.retrieval.profiles import Preference
 from api.retrieval.snapshots import Pace
 from api.tools.registry import Toolbox, ToolResult
 from shared.access import OWNER, Access
 from shared.embeddings.fake import FakeEmbedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
+from shared.rerank.port import Reranker
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
 from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Vectors
@@ -33,6 +35,7 @@ class World:
         self.layout = Layout(folder)
         self.vectors = vectors
         self.embedder = FakeEmbedder()
+        self.open_reranker: Callable[[], Reranker | None] = lambda: None
         self.pauses: list[float] = []
 
     def publish(
@@ -57,26 +60,42 @@ class World:
         """In an event loop that nothing may block."""
 
         async def scenario() -> T:
-            library = Library(layout=self.layout, vectors=self.vectors, embedder=self.embedder, pace=pace)
+            reranker = self.open_reranker()
+            library = Library(
+                layout=self.layout, vectors=self.vectors, embedder=self.embedder, reranker=reranker, pace=pace
+            )
             try:
                 return await use(library)
             finally:
                 await library.close()
+                if reranker is not None:
+                    await reranker.close()
 
         with blockbuster_ctx():
             return asyncio.run(scenario())
 
     def pinned(
-        self, use: Callable[[Pinned], Awaitable[T]], *, access: Access = OWNER, snapshot_id: SnapshotId | None = None
+        self,
+        use: Callable[[Pinned], Awaitable[T]],
+        *,
+        access: Access = OWNER,
+        snapshot_id: SnapshotId | None = None,
+        prefer: Preference | None = None,
     ) -> T:
         async def with_pinned(library: Library) -> T:
-            async with await library.pin(snapshot_id, access) as pinned:
+            async with await library.pin(snapshot_id, access, prefer=prefer) as pinned:
                 return await use(pinned)
 
         return self.run(with_pinned)
 
     def call(
-        self, tool: str, arguments: object, *, access: Access = OWNER, scope: Iterable[DocId] | None = None
+        self,
+        tool: str,
+        arguments: object,
+        *,
+        access: Access = OWNER,
+        scope: Iterable[DocId] | None = None,
+        prefer: Preference | None = None,
     ) -> "Called":
         """`scope`: of the run, as its caller would name it."""
 
@@ -84,7 +103,7 @@ class World:
             resolved = await pinned.resolve_scope(None if scope is None else Scope(doc_ids=tuple(scope)))
             return await Toolbox(pinned, scope=resolved, pause=self._pause).call(tool, arguments)
 
-        result = self.pinned(call, access=access)
+        result = self.pinned(call, access=access, prefer=prefer)
         return Called(result=result, payload=msgspec.json.decode(result.payload))
 
     async def _pause(self, seconds: float) -> None:
