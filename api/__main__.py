@@ -12,6 +12,7 @@ from types import FrameType
 import uvicorn
 
 from api.app import create_app
+from api.patience import PatientProtocol
 from shared.errors import CiteboundError
 from shared.lifeline import follow_parent
 from shared.settings_load import load_settings
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     config = uvicorn.Config(
         app,
         loop="auto" if sys.platform == "win32" else "uvloop",
-        http="httptools",
+        http=PatientProtocol,
         ws="none",
         lifespan="on",
         log_config=None,

@@ -16,6 +16,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from api.agent.run import run_agent
 from api.agent.run import warm_up as warm_up_agent
 from api.agent.samples import check_bundle
+from api.callers import Callers
 from api.desk import RunDesk
 from api.links import BlockLinks, read_secret
 from api.openai_compat.errors import respond as respond_like_openai
@@ -31,6 +32,7 @@ from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
 from api.routes.home import home
 from api.routes.imports import imports
+from api.routes.keys import keys
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.prompts import prompts
 from api.routes.runs import runs
@@ -44,6 +46,7 @@ from shared.embeddings.open import open_embedder, warm_up
 from shared.embeddings.port import Embedder
 from shared.errors import CiteboundError, StorageError, UpstreamError
 from shared.ids import ImportId
+from shared.keys import demands_key
 from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import Chat
@@ -75,7 +78,7 @@ def create_app(settings: Settings) -> Litestar:
     db.conn.close()
     bundles = Shelf(release=RELEASED, local=layout.prompts, default=settings.prompts.bundle, check=check_bundle)
     bundles.usable(None)  # a damaged release is refused at start
-    links = BlockLinks(None if settings.api.api_key is None else read_secret(layout.links_key))
+    links = BlockLinks(read_secret(layout.links_key) if demands_key(settings.api) else None)
     bell = _bell(settings)
     telemetry = Telemetry(
         database=layout.traces,
@@ -117,6 +120,8 @@ def build_app(
 ) -> Litestar:
     """Routes around parts that somebody made. `starting`, `closing`: what else happens at both ends of its life."""
 
+    callers = Callers(parts.settings, parts.catalog, parts.links, now_ms=parts.now_ms)
+
     @asynccontextmanager
     async def life(app: Litestar) -> AsyncGenerator[None]:
         for start in starting:
@@ -125,6 +130,7 @@ def build_app(
             yield
         finally:
             await parts.desk.close()
+            await callers.close()
             await parts.library.close()
             for close in closing:
                 await close()
@@ -141,11 +147,12 @@ def build_app(
             documents,
             blocks,
             tools,
+            keys,
             prompts,
             openai,
         ],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
-        middleware=[Edge(parts.settings.api, parts.links)],
+        middleware=[Edge(parts.settings.api, callers)],
         before_send=[add_caution],
         exception_handlers={Exception: _answer_error},
         lifespan=[life],

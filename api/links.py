@@ -1,7 +1,7 @@
 """Addresses of block pages that a person can follow: of the snapshot that was read and, where a key is demanded, signed.
 
-A browser that follows a link brings no key. What its address says instead is checked: this block, this snapshot, this
-access, until then, signed by this installation. It opens that one block and nothing else.
+A browser that follows a link brings no key. What its address says instead is checked: this block, this snapshot, for whom it was
+made, until then, signed by this installation. It opens that one block and nothing else, for as long as that key would open it.
 """
 
 import base64
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 
-from shared.access import OWNER
+from shared.access import OWNER, Access
 from shared.clock import NowMs, now_ms
 from shared.errors import StorageError
 
 DAYS = 30
-PARAMETERS = ("snapshot", "until", "signature")  # `until`: s since 1970
+PARAMETERS = ("snapshot", "key", "until", "signature")  # `key`: absent = the owner's; `until`: s since 1970
 _SECRET_BYTES = 32
 _PREFIX = "/api/blocks/"
 
@@ -30,20 +30,22 @@ class BlockLinks:
         self._secret = secret
         self._now_ms = now_ms
 
-    def path(self, block_id: str, snapshot_id: str) -> str:
-        """From the root of this server."""
+    def path(self, block_id: str, snapshot_id: str, access: Access) -> str:
+        """From the root of this server; for whoever asked."""
         query = {"snapshot": snapshot_id}
         if self._secret is not None:
+            if access.key_id is not None:
+                query["key"] = access.key_id
             query["until"] = str(self._now_ms() // 1000 + DAYS * 86_400)
-            query["signature"] = _signature(self._secret, block_id, query["snapshot"], query["until"])
+            query["signature"] = _signature(self._secret, block_id, query)
         return f"{_PREFIX}{block_id.replace('#', '%23')}?{urlencode(query)}"
 
     def opens(self, path: str, query: Mapping[str, str]) -> bool:
         """Whether the address is one of ours and still holds. `path`: decoded."""
-        snapshot_id, until, given = (query.get(name, "") for name in PARAMETERS)
+        until, given = query.get("until", ""), query.get("signature", "")
         if self._secret is None or not path.startswith(_PREFIX) or not until.isascii() or not until.isdigit():
             return False
-        expected = _signature(self._secret, path.removeprefix(_PREFIX), snapshot_id, until)
+        expected = _signature(self._secret, path.removeprefix(_PREFIX), query)
         return hmac.compare_digest(given.encode(), expected.encode()) and int(until) * 1000 > self._now_ms()
 
 
@@ -65,7 +67,7 @@ def read_secret(path: Path) -> bytes:
     return made
 
 
-def _signature(secret: bytes, block_id: str, snapshot_id: str, until: str) -> str:
-    # Whoever holds the key is the owner: there is no other access to sign for yet, and one that comes will not match.
-    signed = "\n".join((block_id, snapshot_id, until, OWNER.sha256())).encode()
+def _signature(secret: bytes, block_id: str, query: Mapping[str, str]) -> str:
+    bearer = query.get("key", OWNER.sha256())
+    signed = "\n".join((block_id, query.get("snapshot", ""), query["until"], bearer)).encode()
     return base64.urlsafe_b64encode(hmac.digest(secret, signed, hashlib.sha256)).decode().rstrip("=")

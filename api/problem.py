@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from shared.errors import CiteboundError, UpstreamError
+from shared.errors import CiteboundError, RateLimited, UpstreamError
 
 
 class FieldProblem(Struct, frozen=True, kw_only=True):
@@ -41,14 +41,42 @@ _TITLES: dict[str, str] = {
     "too_large": "Too large",
     "unauthorized": "A key is needed",
     "forbidden": "Not allowed",
+    "rate_limited": "Too many requests",
+    "request_timeout": "The request did not arrive",
+    "client_gone": "Nobody waits for this any more",
     "storage_unavailable": "The data folder can't be used",
     "collection_unavailable": "A snapshot can't be opened",
     "upstream_unavailable": "Another service does not answer",
     "internal_error": "Something broke inside",
 }
 _REMEDIES: dict[str, str] = {
+    "invalid_argument": "Correct what `field` or `errors` names; /openapi/openapi.json says what every route takes.",
+    "invalid_settings": "Correct the setting and start again; ./scripts/run doctor lists them all.",
+    "malformed_json": "Send JSON in UTF-8, with Content-Type: application/json.",
+    "not_found": "Look at the list it should be in, e.g. GET /api/documents; /openapi/openapi.json lists the routes. What the key may"
+    " not read is not there for it.",
+    "method_not_allowed": "Use a method that the header Allow names.",
+    "scope_not_found": "Take ids, sources and tags from GET /api/documents, sections from the tool get_outline.",
+    "conflict": "Look at the present state of what `ids` names, and try again when it allows this.",
+    "too_large": "Send less at once, or raise the limit in the settings (CITEBOUND_API_MAX_…).",
+    "forbidden": "Use another key, or the address and page that the server was opened with; `detail` says which.",
+    "rate_limited": "Wait for the seconds in Retry-After, or ask for a key with more requests a minute.",
+    "request_timeout": "Send it again, whole and at once.",
+    "client_gone": "Keep the connection open until the reply is there.",
+    "upstream_unavailable": "Look whether the service in `detail` runs; ./scripts/run doctor --online tries it.",
+    "provider_timeout": "Ask again; raise the provider's time-outs in the settings if it is always that slow.",
+    "provider_rate_limited": "Ask again later, or raise the limit at the provider.",
+    "provider_overloaded": "Ask again later.",
+    "provider_auth": "Correct the provider's key in the settings; ./scripts/run doctor --online tries it.",
+    "provider_quota": "Top up the account at the provider.",
+    "provider_bad_request": "Compare model and options in the settings with what the provider takes; ./scripts/run doctor --online.",
+    "provider_no_tools": "Use a model that takes tools, or the protocol that needs none, in the settings.",
+    "provider_context_too_long": "Lower CITEBOUND_LIMITS_MAX_CONTEXT_TOKENS to what the model takes, or narrow the scope.",
+    "provider_content_filtered": "Put the question in other words, or use another provider.",
+    "provider_interrupted": "Ask again.",
+    "provider_bad_reply": "Ask again; look at the trace of the run if it goes on.",
     "no_snapshot": "Import documents first: ./scripts/run import PATH, or POST /api/imports.",
-    "unauthorized": "Send the header Authorization: Bearer <the key in CITEBOUND_API_API_KEY>.",
+    "unauthorized": "Send the header Authorization: Bearer <key>: the one in CITEBOUND_API_API_KEY, or one made with ./scripts/run keys add.",
     "storage_unavailable": "Look at disk space and permissions; ./scripts/run doctor says more.",
     "collection_unavailable": "Activate another snapshot, or import the documents again.",
     "internal_error": "Look for the error_id in the log of the API.",
@@ -80,7 +108,7 @@ def problem_of(error: CiteboundError) -> Problem:
         field=error.field,
         ids=error.ids,
         remedy=_REMEDIES.get(error.code),
-        retry_after_s=error.retry_after_s if isinstance(error, UpstreamError) else None,
+        retry_after_s=error.retry_after_s if isinstance(error, UpstreamError | RateLimited) else None,
     )
 
 

@@ -9,7 +9,8 @@ CiteboundError
 │   ├── Conflict            conflict             the state does not allow it
 │   ├── TooLarge            too_large
 │   ├── Unauthorized        unauthorized         no key, or a wrong one
-│   ├── Forbidden           forbidden            a key without the role
+│   ├── Forbidden           forbidden            a key without the permission; a page of another site
+│   ├── RateLimited         rate_limited         `retry_after_s`
 │   └── SettingsError       invalid_settings
 ├── DocumentError           one document fails alone, for good: its own code (see DOCUMENT_CODES)
 ├── StorageError            storage_unavailable  disk full, not writable, locked for too long
@@ -96,6 +97,18 @@ class Unauthorized(UserError):
 class Forbidden(UserError):
     code = "forbidden"
     status = 403
+
+
+class RateLimited(UserError):
+    """`retry_after_s`: after which the next request is let in."""
+
+    code = "rate_limited"
+    status = 429
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class DocumentError(CiteboundError):

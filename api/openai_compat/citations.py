@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from api.links import BlockLinks
 from api.openai_compat.shapes import Annotation, Cited, Extra, UrlCitation
+from shared.access import Access
 from shared.text.lang import detect_lang
 from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 from shared.types.runs import Answer, Citation
@@ -15,9 +16,9 @@ _MARK = re.compile(r"\[(\d+)\]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
 
 
-def block_url(origin: str, links: BlockLinks) -> BlockUrl:
-    """`origin`: scheme://host:port of this server, as the client reached it."""
-    return lambda citation: origin + links.path(citation.block_id, citation.snapshot_id)
+def block_url(origin: str, links: BlockLinks, access: Access) -> BlockUrl:
+    """`origin`: scheme://host:port of this server, as the client reached it. `access`: of whoever asked."""
+    return lambda citation: origin + links.path(citation.block_id, citation.snapshot_id, access)
 
 
 def footer(answer: Answer, url: BlockUrl) -> str:

@@ -9,6 +9,7 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, HeaderParameter, JSONBody
 from litestar.response import Stream
 
+from api.callers import NEEDS_READ, caller_in
 from api.desk import Ask, record_unless_gone
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from api.openai_compat.conversation import history_of, question_of
@@ -66,17 +67,18 @@ async def chat_completions(
     task = task_of(data.messages, header=client_task)
     if task is not None:
         return _answer_task(task, data, parts)
-    url = block_url(f"{request.url.scheme}://{request.url.netloc}", parts.links)
+    caller = caller_in(request.scope["state"])
+    url = block_url(f"{request.url.scheme}://{request.url.netloc}", parts.links, caller.access)
     run = await parts.desk.begin(
         Ask(
             question=question_of(data.messages),
-            limits=parts.settings.limits,
+            limits=caller.limits,
             history=history_of(data.messages),
             prefer=check_preference(data.prefer),
             citation_mode=data.citation_mode or parts.settings.citations.mode,
             protocol=data.protocol or parts.settings.chat.protocol,
         ),
-        request.scope["state"]["access"],
+        caller.access,
     )
     envelope = _envelope(run.run_id, data, parts)
     if data.stream:
@@ -89,7 +91,7 @@ async def chat_completions(
     return _completion(envelope, message, answer.usage, extra(answer, url))
 
 
-openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions], tags=["openai"])
+openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions], tags=["openai"], opt=NEEDS_READ)
 
 
 def failure(event: RunFailed) -> Problem:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from api.retrieval.seen import check_published, seen_documents
 from api.retrieval.snapshots import published_snapshot
 from shared.access import Access
 from shared.catalog.reading import CatalogReader, Within
@@ -11,9 +12,11 @@ from shared.types.snapshots import ChangedMember, SnapshotCounts, SnapshotDiff, 
 
 def snapshot_diff(catalog: CatalogReader, before: SnapshotId, after: SnapshotId, access: Access) -> SnapshotDiff:
     """Blocking. Of what the caller may see in each. Raises: NotFound, CollectionUnavailable for one that failed, StorageError."""
+    for one in (before, after):
+        check_published(catalog, one, access)
     today = catalog.active()
     sides = [
-        catalog.documents(Within(snapshot_id=one, labels=access.labels, today=today))
+        seen_documents(catalog.documents(Within(snapshot_id=one, labels=access.labels, today=today)), access)
         for one in (published_snapshot(catalog, before).snapshot_id, published_snapshot(catalog, after).snapshot_id)
     ]
     return compare(before, after, *sides)

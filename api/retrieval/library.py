@@ -1,8 +1,10 @@
 """Published snapshots, verified when first opened and pinned while in use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
+
+from msgspec import structs
 
 from api.retrieval.blocks import NEIGHBOURS, BlockView, block_view
 from api.retrieval.contents import ChangedDocument
@@ -12,11 +14,9 @@ from api.retrieval.fusion import Fused
 from api.retrieval.gone import Gone, gone
 from api.retrieval.hybrid import check_versions, hybrid_search
 from api.retrieval.notes import Notes
-from api.retrieval.profiles import Preference, Reranking, SearchProfile
-from api.retrieval.refine import Material, read_material, refine
 from api.retrieval.scope import resolve
+from api.retrieval.seen import check_published, faults_for, seen_document, seen_snapshot, seen_snapshots
 from api.retrieval.snapshots import OpenSnapshot, Pace, Snapshots
-from api.retrieval.tally import Tally
 from api.retrieval.threads import Threads
 from shared.access import Access
 from shared.blobs import Blobs
@@ -24,7 +24,6 @@ from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
-from shared.rerank.port import Reranker
 from shared.types.runs import Citation, Scope
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
 from shared.vectors.port import Filter, Vectors
@@ -41,18 +40,14 @@ class Pinned:
         access: Access,
         *,
         today: SnapshotId | None,
-        profile: SearchProfile,
         embedder: Embedder,
-        reranker: Reranker | None,
         threads: Threads,
         snapshots: Snapshots,
     ) -> None:
         self.access = access
-        self.profile = profile
         self._opened = opened
         self._today = today  # active when it was pinned; one answer for as long as it is held
         self._embedder = embedder
-        self._reranker = reranker
         self._threads = threads
         self._snapshots = snapshots
         self._released = False
@@ -83,13 +78,16 @@ class Pinned:
 
     async def read(self, query: Callable[[CatalogReader], T]) -> T:
         """Run catalog queries off the event loop; give them `within(...)`. Raises: StorageError, CollectionUnavailable."""
-        try:
-            return await self._threads.read(query)
-        finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
-            await self._snapshots.confirm(self._opened)
+        with faults_for(self.access):
+            try:
+                return await self._threads.read(query)
+            finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
+                await self._snapshots.confirm(self._opened)
 
-    async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None, tally: Tally) -> tuple[Fused, ...]:
-        """Hybrid search under the caller's access, by this pin's profile; `doc_ids` already checked.
+    async def search(
+        self, query: str, *, doc_ids: frozenset[DocId] | None = None, paid: Callable[[int], None]
+    ) -> tuple[Fused, ...]:
+        """Hybrid search under the caller's access; `doc_ids` already checked. `paid`: told of embedding tokens when they are bought.
 
         Raises: CollectionUnavailable, UpstreamError.
         """
@@ -97,11 +95,6 @@ class Pinned:
             # the collection knows the labels of its own day only
             visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
             doc_ids = frozenset(one.doc_id for one in visible)
-        within = self.within(doc_ids)
-
-        async def material(candidates: Sequence[Fused]) -> Material:
-            return await self.read(lambda catalog: read_material(catalog, within, candidates))
-
         return await hybrid_search(
             query,
             within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
@@ -109,11 +102,7 @@ class Pinned:
             collection=self._opened.collection,
             embedder=self._embedder,
             threads=self._threads,
-            profile=self.profile,
-            refine=lambda fused: refine(
-                query, fused, profile=self.profile, reranker=self._reranker, material=material, tally=tally
-            ),
-            tally=tally,
+            paid=paid,
         )
 
     def check_searchable(self) -> None:
@@ -133,42 +122,27 @@ class Pinned:
 class Library:
     """One per process; caches open snapshots. Construct it inside or outside of the event loop, use it inside one."""
 
-    def __init__(
-        self,
-        *,
-        layout: Layout,
-        vectors: Vectors,
-        embedder: Embedder,
-        reranker: Reranker | None = None,
-        pace: Pace | None = None,
-    ) -> None:
-        """`embedder`, `reranker` (None = off), `vectors` stay the caller's."""
+    def __init__(self, *, layout: Layout, vectors: Vectors, embedder: Embedder, pace: Pace | None = None) -> None:
         self._embedder = embedder
-        self._reranker = reranker
         self._threads = Threads(layout.catalog)
         self._vectors = vectors
         self._notes = Notes(layout.catalog)
         self._snapshots = Snapshots(self._threads, vectors, self._notes, pace=pace or Pace())
 
-    def profile(self, prefer: Preference | None) -> SearchProfile:
-        """How a request with this preference is searched here."""
-        reranker = self._reranker
-        reranking = None if reranker is None else Reranking(model=reranker.model, depth=reranker.depth)
-        return SearchProfile(rerank=reranking, prefer=prefer)
-
-    async def pin(self, snapshot_id: SnapshotId | None, access: Access, *, prefer: Preference | None = None) -> Pinned:
+    async def pin(self, snapshot_id: SnapshotId | None, access: Access) -> Pinned:
         """Hold a snapshot (None = the active one) for a request: `async with await library.pin(None, access) as pinned`.
 
         Raises: NoSnapshot, NotFound, CollectionUnavailable naming the fact that does not hold, StorageError.
         """
-        opened, today = await self._snapshots.take(snapshot_id)
+        if snapshot_id is not None and access.labels is not None:
+            await self._threads.read(lambda catalog: check_published(catalog, snapshot_id, access))
+        with faults_for(access):
+            opened, today = await self._snapshots.take(snapshot_id)
         return Pinned(
             opened,
             access,
             today=today,
-            profile=self.profile(prefer),
             embedder=self._embedder,
-            reranker=self._reranker,
             threads=self._threads,
             snapshots=self._snapshots,
         )
@@ -180,11 +154,12 @@ class Library:
 
         Raises: NotFound, StorageError, CollectionUnavailable when its text isn't the one that was published.
         """
-        return await self._threads.read(
+        view = await self._threads.read(
             lambda catalog: block_view(
                 catalog, block_id, snapshot_id=snapshot_id, labels=access.labels, neighbours=neighbours
             )
         )
+        return structs.replace(view, document=seen_document(view.document, access))
 
     async def gone(self, citation: Citation, access: Access) -> Gone | None:
         """What is known of the version that a citation was made from; None = it is there, or the caller may not be told."""
@@ -214,11 +189,19 @@ class Library:
         """What changed from one published snapshot to another, as far as the caller may see both. Raises: NotFound, StorageError."""
         return await self._threads.read(lambda catalog: snapshot_diff(catalog, before, after, access))
 
+    async def snapshots(self, access: Access) -> list[Snapshot]:
+        """The newest first, as far as the caller may see them. Raises: StorageError."""
+        return await self._threads.read(lambda catalog: seen_snapshots(catalog, access))
+
+    async def snapshot(self, snapshot_id: SnapshotId, access: Access) -> Snapshot:
+        """Raises: NotFound, StorageError."""
+        return await self._threads.read(lambda catalog: seen_snapshot(catalog, snapshot_id, access))
+
     async def settled(self) -> None:
         """Wait until snapshots that no run uses any more are closed here, so that they can be removed."""
         await self._snapshots.settled()
 
     async def close(self) -> None:
-        """Close every collection and connection. What it was given stays the caller's."""
+        """Close every collection and connection. The embedder and the vectors stay the caller's."""
         await self._snapshots.close()
         await self._threads.close()

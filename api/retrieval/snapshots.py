@@ -69,7 +69,7 @@ class Snapshots:
         Raises: NoSnapshot, NotFound, CollectionUnavailable, StorageError.
         """
         today = self._active = await self._threads.read(lambda catalog: catalog.active())
-        wanted = snapshot_id or today
+        wanted = today if snapshot_id is None else snapshot_id
         if wanted is None:
             raise NoSnapshot("Nothing has been published yet.")
         self._waiting[wanted] += 1

@@ -9,12 +9,13 @@ from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, FromQuery
 
+from api.callers import NEEDS_READ
 from api.links import PARAMETERS
 from api.parts import Parts
 from api.retrieval.blocks import BlockView
-from api.routes.access import AnyRequest, access_of
+from api.routes.accepting import preferred
+from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.block_page import CONTENT_SECURITY_POLICY, render
-from api.routes.edge import brings_key
 from api.routes.languages import Lang, language_of
 from api.routes.quote_page import render_quote
 from api.stored_quotes import stored_quote
@@ -52,7 +53,7 @@ async def get_block(
     except NotFound:
         quote = await stored_quote(parts.library, parts.telemetry, block_id, access_of(request))
         return _quoted(parts, request, quote, lang)
-    if request.accept.best_match(["application/json", "text/html"]) != "text/html":
+    if not _wants_page(request):
         return Response(view, headers=_link(parts, request, view.block.block_id, view.snapshot_id))
     language = language_of(lang, request.headers.get("accept-language", ""))
 
@@ -64,27 +65,33 @@ async def get_block(
         lang=language,
         switch=_switch(request),
         # A signed link opens one block; its neighbours are read here, not walked to.
-        url=neighbour if brings_key(parts.settings.api, request.headers) else None,
+        url=neighbour if caller_of(request).known else None,
     )
     return Response(page, media_type="text/html", headers=_HEADERS)
 
 
-blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"])
+blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"], opt=NEEDS_READ)
 
 
 def _quoted(parts: Parts, request: AnyRequest, quote: StoredQuote, lang: str | None) -> Response[Any]:
-    if request.accept.best_match(["application/json", "text/html"]) != "text/html":
+    if not _wants_page(request):
         return Response(quote, headers=_link(parts, request, quote.block_id, quote.snapshot_id))
     language = language_of(lang, request.headers.get("accept-language", ""))
     page = render_quote(quote, lang=language, switch=_switch(request))
     return Response(page, media_type="text/html", headers=_HEADERS)
 
 
+def _wants_page(request: AnyRequest) -> bool:
+    return preferred(request.headers.get("accept", ""), ("application/json", "text/html")) == "text/html"
+
+
 def _link(parts: Parts, request: AnyRequest, block_id: BlockId, snapshot_id: SnapshotId) -> dict[str, str]:
     """Where its page is, for whoever shows it to a person. Whoever came by a signed link gets no fresh one: it must end."""
-    if not brings_key(parts.settings.api, request.headers):
+    if not caller_of(request).known:
         return {}
-    return {"Link": f'<{parts.links.path(block_id, snapshot_id)}>; rel="alternate"; type="text/html"'}
+    return {
+        "Link": f'<{parts.links.path(block_id, snapshot_id, access_of(request))}>; rel="alternate"; type="text/html"'
+    }
 
 
 def _switch(request: AnyRequest) -> Callable[[Lang], str]:

@@ -19,7 +19,7 @@ _FIELD = re.compile(r"(required|unknown) field `([^`]+)`")
 async def pieces(request: AnyRequest, max_bytes: int) -> AsyncGenerator[bytes]:
     """The body as it comes in. Raises: TooLarge as soon as that is known, AskerGone."""
     told = request.headers.get("content-length", "")
-    if told.isdigit() and int(told) > max_bytes:
+    if told.isascii() and told.isdigit() and int(told[:20]) > max_bytes:
         raise too_large(max_bytes)
     size = 0
     while True:

@@ -1,11 +1,10 @@
-"""Who may come in at all: the key, the Host header, the Origin of browsers. Before any route.
+"""Who may come in at all, and how far: the key, the Host header, the Origin of browsers. Before any route.
 
-Without a key only loopback is bound, and whoever reaches it is the owner. Two things could still bring a stranger in through
+Where no key is demanded only loopback is bound, and whoever reaches it without one is the owner. Two things could still bring a stranger in through
 the owner's own browser: a name that resolves to 127.0.0.1 (DNS rebinding: the Host header shows it) and a page of another
 origin that sends requests here (the Origin and Sec-Fetch headers show it).
 """
 
-import secrets
 from collections.abc import Mapping
 from typing import cast
 from urllib.parse import parse_qsl, urlsplit
@@ -14,13 +13,17 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from api.links import DAYS, BlockLinks
-from shared.access import OWNER, Access
-from shared.errors import Forbidden, SettingsError, Unauthorized
+from api.callers import NEEDS, Caller, Callers, unauthorized
+from api.links import DAYS
+from shared.access import Permission
+from shared.errors import Forbidden, SettingsError
+from shared.keys import demands_key
 from shared.loopback import is_loopback
 from shared.settings import ApiSettings
 
-OPEN_PATHS = frozenset({"/", "/healthz", "/readyz"})
+_ALIVE = "/healthz"
+OPEN_PATHS = frozenset({"/", _ALIVE, "/readyz"})
+_DESCRIPTION = "/openapi"
 _WILDCARDS = frozenset({"0.0.0.0", "::", ""})
 _CAUTION = (
     (b"x-content-type-options", b"nosniff"),
@@ -31,38 +34,34 @@ _CAUTION = (
 
 def check_binding(settings: ApiSettings) -> None:
     """Raises: SettingsError when others could come in without a key."""
-    if settings.api_key is None and not is_loopback(settings.host):
+    if not (demands_key(settings) or is_loopback(settings.host)):
         raise SettingsError(
-            f"api.host: {settings.host} can be reached from other machines, and no key is set;"
-            " set CITEBOUND_API_API_KEY, or bind 127.0.0.1",
+            f"api.host: {settings.host} can be reached from other machines, and no key is demanded;"
+            " set CITEBOUND_API_API_KEY or CITEBOUND_API_REQUIRE_KEY, or bind 127.0.0.1",
             field="api.host",
         )
 
 
-def admit(
-    settings: ApiSettings, *, method: str, path: str, headers: Mapping[str, str], by_link: bool = False
-) -> Access:
-    """Let a request in or not; what it may then read. `headers`: names in lower case. `by_link`: its address is signed.
-
-    Raises: Unauthorized, Forbidden.
-    """
+def check_way(settings: ApiSettings, *, method: str, headers: Mapping[str, str]) -> None:
+    """Whether a request came by a way that its sender chose himself. `headers`: names in lower case. Raises: Forbidden."""
     host = headers.get("host", "")
     _check_host(settings, host)
     _check_origin(method, host, headers)
-    if not (path in OPEN_PATHS or (by_link and method == "GET") or brings_key(settings, headers)):
-        raise Unauthorized(
-            "This server wants its key as a bearer token, and none or a wrong one was given."
-            f" A link to a block opens it without a key for {DAYS} days: ask again for a new one."
+
+
+def needed(method: str, path: str, opt: Mapping[str, object]) -> Permission:
+    """What it takes to call a route. `opt`: of its handler and routers."""
+    if method == "OPTIONS" or path.startswith(_DESCRIPTION):
+        return "read"
+    return cast(Permission, opt.get(NEEDS, "admin"))
+
+
+def check_permission(caller: Caller, permission: Permission) -> None:
+    """Raises: Forbidden, in words that do not depend on what was asked for."""
+    if not caller.may(permission):
+        raise Forbidden(
+            f"This takes a key with the permission {permission}; the one that was given has {caller.access.permission}."
         )
-    return OWNER
-
-
-def brings_key(settings: ApiSettings, headers: Mapping[str, str]) -> bool:
-    """Whether the caller holds the key, or none is demanded. `headers`: names in lower case."""
-    if settings.api_key is None:
-        return True
-    scheme, _, given = headers.get("authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), settings.api_key.encode())
 
 
 def _check_host(settings: ApiSettings, host: str) -> None:
@@ -114,24 +113,35 @@ async def add_caution(message: Message, _scope: Scope) -> None:
 
 
 class Edge(ASGIMiddleware):
-    """`admit` for every request."""
+    """Finds the caller of every request and lets him in or not."""
 
     scopes = (ScopeType.HTTP,)
 
-    def __init__(self, settings: ApiSettings, links: BlockLinks) -> None:
+    def __init__(self, settings: ApiSettings, callers: Callers) -> None:
         self._settings = settings
-        self._links = links
+        self._callers = callers
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request = cast(HTTPScope, scope)
+        method, path = request["method"], request["path"]
+        check_way(self._settings, method=method, headers=headers)
         query = dict(parse_qsl(request["query_string"].decode("latin-1")))
-        access = admit(
-            self._settings,
-            method=request["method"],
-            path=request["path"],
-            headers=headers,
-            by_link=self._links.opens(request["path"], query),
-        )
-        scope["state"]["access"] = access
+        caller = await self._admit(method, path, headers, query)
+        if path not in OPEN_PATHS:
+            check_permission(caller, needed(method, path, scope["route_handler"].opt))
+        scope["state"]["caller"] = caller
         await next_app(scope, receive, send)
+
+    async def _admit(self, method: str, path: str, headers: Mapping[str, str], query: Mapping[str, str]) -> Caller:
+        """Raises: Unauthorized, RateLimited, StorageError."""
+        if path == _ALIVE:  # must answer whatever is locked or broken
+            return self._callers.stranger
+        caller = await self._callers.with_key(headers)
+        if caller is None and method == "GET":
+            caller = await self._callers.with_link(path, query)
+        if caller is None and path in OPEN_PATHS:
+            caller = self._callers.stranger
+        if caller is None:
+            raise unauthorized(headers, link_days=DAYS)
+        return caller

@@ -9,8 +9,7 @@ from litestar.di import NamedDependency
 from msgspec import Struct
 
 from api.parts import Parts
-from api.routes.access import AnyRequest
-from api.routes.edge import brings_key
+from api.routes.access import AnyRequest, caller_of
 from shared.access import OWNER
 from shared.catalog.snapshots import active_snapshot_id
 from shared.errors import CiteboundError, NoSnapshot
@@ -27,7 +26,7 @@ class Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Readiness(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Whoever brings no key where one is demanded gets the states and nothing else."""
+    """An admin gets everything; every other key, and whoever brings none where one is demanded, the states and nothing else."""
 
     ready: bool
     parts: dict[str, Part]
@@ -45,7 +44,7 @@ async def healthz() -> dict[str, str]:
 async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response[Readiness]:
     """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed.
 
-    Needs no key; without it, where one is demanded, only the states are told.
+    Needs no key; without an admin's only the states are told, where a key is demanded.
     """
     catalog, broker = await asyncio.gather(_checked(lambda: _read(parts)), _checked(parts.bell.check))
     embedder = (
@@ -68,7 +67,7 @@ async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response
         ),
     }
     ready = all(part.state in ("ok", "none") for part in found.values())
-    if brings_key(parts.settings.api, request.headers):
+    if caller_of(request).access.is_admin:
         dropped = sum(parts.telemetry.dropped().values())
         body = Readiness(ready=ready, parts=found, runs=parts.desk.count(), traces_dropped=dropped)
     else:

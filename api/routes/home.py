@@ -8,6 +8,7 @@ from api.parts import Parts
 from api.routes.access import AnyRequest
 from api.routes.block_page import CONTENT_SECURITY_POLICY, STYLE, templates
 from api.routes.languages import Lang, language_of
+from shared.keys import demands_key
 from shared.version import APP_VERSION
 
 _WORDS: dict[Lang, dict[str, str]] = {
@@ -62,7 +63,7 @@ def home(request: AnyRequest, parts: NamedDependency[Parts], lang: FromQuery[str
             (words["import"], f"./scripts/run import {words['folder']}"),
             (words["ask"], f'./scripts/run ask "{words["question"]}"'),
         ],
-        keyed=parts.settings.api.api_key is not None,
+        keyed=demands_key(parts.settings.api),
         places=[(words["openapi"], "/openapi/openapi.json"), (words["ready"], "/readyz")],
     )
     return Response(page, media_type="text/html", headers=_HEADERS)

@@ -12,6 +12,7 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 from msgspec import Struct
 
+from api.callers import NEEDS_WRITE
 from api.parts import Parts
 from api.routes.access import AnyRequest
 from api.routes.bodies import decode, read_limited
@@ -109,6 +110,7 @@ imports = Router(
     "/api/imports",
     route_handlers=[create_import, list_imports, get_import, get_trace, watch_import, act],
     tags=["imports"],
+    opt=NEEDS_WRITE,
 )
 
 

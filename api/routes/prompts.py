@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Meta, Struct
 
+from api.callers import NEEDS_ADMIN
 from api.parts import Parts
 from shared.bundles import BundleInfo, TemplateDiff
 from shared.errors import SettingsError
@@ -88,6 +89,7 @@ prompts = Router(
     "/api/prompts",
     route_handlers=[list_bundles, create_bundle, get_bundle, write_template, freeze_bundle, diff_bundle],
     tags=["prompts"],
+    opt=NEEDS_ADMIN,
 )
 
 

@@ -8,19 +8,23 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta, Struct, structs
 
+from api.callers import NEEDS_READ
 from api.desk import MAX_QUESTION, Ask, record_unless_gone
 from api.parts import Parts
 from api.retrieval.profiles import check_preference
-from api.routes.access import AnyRequest, access_of
+from api.routes.accepting import preferred
+from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
 from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace, TraceLevel
 
+_FORMS = ("application/json", "text/event-stream")
+
 
 class Budgets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of this run, each at most what the settings allow; absent = the settings'."""
+    """Limits of this run, each at most what the settings and the caller's key allow; absent = that."""
 
     max_context_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_request_tokens: Annotated[int, Meta(ge=1)] | None = None
@@ -62,7 +66,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
     run = await parts.desk.begin(
         Ask(
             question=data.question,
-            limits=limits_within(parts.settings.limits, data.budgets),
+            limits=limits_within(caller_of(request).limits, data.budgets),
             scope=data.scope,
             snapshot_id=data.snapshot_id,
             trace_level=data.trace_level,
@@ -73,7 +77,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
         ),
         access_of(request),
     )
-    if request.accept.best_match(["application/json", "text/event-stream"]) == "text/event-stream":
+    if preferred(request.headers.get("accept", ""), _FORMS) == "text/event-stream":
         return stream(run_events(run, heartbeat_s=parts.heartbeat_s))
     return Response((await record_unless_gone(run, request.receive)).answer)
 
@@ -110,7 +114,12 @@ async def cancel_run(request: AnyRequest, parts: NamedDependency[Parts], run_id:
     return Cancelling(run_id=RunId(run_id))
 
 
-runs = Router("/api/runs", route_handlers=[ask, list_runs, get_run, get_evidence, get_trace, cancel_run], tags=["runs"])
+runs = Router(
+    "/api/runs",
+    route_handlers=[ask, list_runs, get_run, get_evidence, get_trace, cancel_run],
+    tags=["runs"],
+    opt=NEEDS_READ,
+)
 
 
 def limits_within(ceiling: Limits, wanted: Budgets) -> Limits:

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from msgspec import Struct
 
+from api.callers import NEEDS_WRITE
 from api.parts import Parts
 from api.routes.access import AnyRequest, access_of
 from shared.catalog.retention import begin_removal, set_pinned
@@ -22,7 +23,7 @@ class Removing(Struct, frozen=True, kw_only=True):
     state: str = "removing"
 
 
-@delete("/{snapshot_id:str}", status_code=202)
+@delete("/{snapshot_id:str}", status_code=202, opt=NEEDS_WRITE)
 async def remove(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Removing:
     """Remove a snapshot and what only it needs. 409 when it is active, pinned, frozen, in use or the base of an unfinished import;
     `ids` names the snapshot and each of these.
@@ -32,13 +33,13 @@ async def remove(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> R
     return Removing(snapshot_id=SnapshotId(snapshot_id))
 
 
-@post("/{snapshot_id:str}/pin", status_code=200)
+@post("/{snapshot_id:str}/pin", status_code=200, opt=NEEDS_WRITE)
 async def pin(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Snapshot:
     """It stays, however many are published after it."""
     return await asyncio.to_thread(_pin, parts, SnapshotId(snapshot_id), True)
 
 
-@post("/{snapshot_id:str}/unpin", status_code=200)
+@post("/{snapshot_id:str}/unpin", status_code=200, opt=NEEDS_WRITE)
 async def unpin(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Snapshot:
     return await asyncio.to_thread(_pin, parts, SnapshotId(snapshot_id), False)
 
@@ -51,7 +52,7 @@ async def diff(
     return await parts.library.diff(SnapshotId(snapshot_id), SnapshotId(other), access_of(request))
 
 
-@post("/{snapshot_id:str}/verify", status_code=200)
+@post("/{snapshot_id:str}/verify", status_code=200, opt=NEEDS_WRITE)
 async def verify(parts: NamedDependency[Parts], snapshot_id: FromPath[str]) -> Verification:
     """Read everything that it is made of and tell each check. Takes some 3 s per 100,000 blocks; runs go on meanwhile."""
     return await parts.library.examine(SnapshotId(snapshot_id), parts.originals)

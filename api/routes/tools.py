@@ -12,6 +12,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Struct, structs
 
+from api.callers import NEEDS_READ
 from api.parts import Parts
 from api.problem import Problem, problem
 from api.retrieval.profiles import check_preference
@@ -94,7 +95,7 @@ async def call_tool(
         )
 
 
-tools = Router("/api/tools", route_handlers=[list_tools, call_tool], tags=["tools"])
+tools = Router("/api/tools", route_handlers=[list_tools, call_tool], tags=["tools"], opt=NEEDS_READ)
 
 
 def _problem(result: ToolResult) -> ToolProblem:

@@ -335,6 +335,7 @@ def test_quotes_of_runs_that_were_kept_before_are_found_after_an_update(site: Si
     site.telemetry.close()
     with closing(sqlite3.connect(site.layout.traces)) as traces, traces:
         traces.execute("drop table citations")
+        traces.execute("alter table runs drop column asker")
         traces.execute("pragma user_version = 1")
     site.reopen_telemetry()
     found = site.telemetry.store.citing(record.answer.citations[0].block_id, OWNER, limit=9)

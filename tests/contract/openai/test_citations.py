@@ -7,10 +7,11 @@ from msgspec import structs
 
 from api.links import BlockLinks
 from api.openai_compat.citations import annotations, block_url, extra, footer
+from shared.access import OWNER
 from shared.types.runs import Answer, Limitation
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
-URL = block_url("http://127.0.0.1:8765", BlockLinks(None))
+URL = block_url("http://127.0.0.1:8765", BlockLinks(None), OWNER)
 ADDRESS = "http://127.0.0.1:8765/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
 
 

@@ -7,6 +7,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pytest
 
 from api.links import DAYS, BlockLinks, read_secret
+from shared.access import OWNER, Access
+from shared.ids import KeyId
 
 SECRET = bytes(range(32))
 BLOCK, SNAPSHOT = "k3f9a2qd.v2#17", "snap_1"
@@ -24,7 +26,7 @@ def taken_apart(address: str) -> tuple[str, dict[str, str]]:
 
 
 def test_a_link_opens_its_block_until_its_time_is_over() -> None:
-    path, query = taken_apart(links().path(BLOCK, SNAPSHOT))
+    path, query = taken_apart(links().path(BLOCK, SNAPSHOT, OWNER))
     last_ms = NOW_MS + DAYS * 86_400_000
     assert [links(at_ms=at_ms).opens(path, query) for at_ms in (NOW_MS, last_ms - 1, last_ms)] == [True, True, False]
 
@@ -36,6 +38,7 @@ def test_a_link_opens_its_block_until_its_time_is_over() -> None:
         ("/api/blocks/k3f9a2qd.v2#17/", {}),
         ("/api/runs", {}),
         (PATH, {"snapshot": "snap_2"}),
+        (PATH, {"key": "key_aaaaaaaa"}),
         (PATH, {"until": "9" * 20}),
         (PATH, {"until": "9" * 10_000}),
         (PATH, {"until": "٣"}),
@@ -44,18 +47,25 @@ def test_a_link_opens_its_block_until_its_time_is_over() -> None:
     ],
 )
 def test_a_link_that_was_changed_opens_nothing(path: str, changed: dict[str, str]) -> None:
-    _, query = taken_apart(links().path(BLOCK, SNAPSHOT))
+    _, query = taken_apart(links().path(BLOCK, SNAPSHOT, OWNER))
     assert not links().opens(path, query | changed)
 
 
+def test_a_link_made_for_a_key_names_it_and_opens_for_no_other() -> None:
+    path, query = taken_apart(links().path(BLOCK, SNAPSHOT, Access(labels=frozenset(), key_id=KeyId("key_aaaaaaaa"))))
+    assert (query["key"], links().opens(path, query)) == ("key_aaaaaaaa", True)
+    assert not links().opens(path, query | {"key": "key_bbbbbbbb"})
+    assert not links().opens(path, {name: value for name, value in query.items() if name != "key"})
+
+
 def test_another_installation_s_link_opens_nothing_here() -> None:
-    address = taken_apart(links(bytes(32)).path(BLOCK, SNAPSHOT))
+    address = taken_apart(links(bytes(32)).path(BLOCK, SNAPSHOT, OWNER))
     assert not links().opens(*address)
     assert not links(None).opens(*address)
 
 
 def test_where_no_key_is_demanded_a_link_names_only_its_snapshot() -> None:
-    assert links(None).path(BLOCK, SNAPSHOT) == "/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
+    assert links(None).path(BLOCK, SNAPSHOT, OWNER) == "/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
 
 
 def test_the_secret_is_made_once_and_readable_for_its_owner_only(tmp_path: Path) -> None:
