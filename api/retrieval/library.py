@@ -1,6 +1,6 @@
 """Published snapshots, verified when first opened and pinned while in use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -14,9 +14,12 @@ from api.retrieval.fusion import Fused
 from api.retrieval.gone import Gone, gone
 from api.retrieval.hybrid import check_versions, hybrid_search
 from api.retrieval.notes import Notes
+from api.retrieval.profiles import Preference, Reranking, SearchProfile
+from api.retrieval.refine import Material, read_material, refine
 from api.retrieval.scope import resolve
 from api.retrieval.seen import check_published, faults_for, seen_document, seen_snapshot, seen_snapshots
 from api.retrieval.snapshots import OpenSnapshot, Pace, Snapshots
+from api.retrieval.tally import Tally
 from api.retrieval.threads import Threads
 from shared.access import Access
 from shared.blobs import Blobs
@@ -24,6 +27,7 @@ from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
+from shared.rerank.port import Reranker
 from shared.types.runs import Citation, Scope
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
 from shared.vectors.port import Filter, Vectors
@@ -32,7 +36,7 @@ T = TypeVar("T")
 
 
 class Pinned:
-    """One snapshot and one caller's access to it, held open until the end of the `async with`."""
+    """One snapshot, one caller's access to it and one way of searching it, held open until the end of the `async with`."""
 
     def __init__(
         self,
@@ -40,14 +44,18 @@ class Pinned:
         access: Access,
         *,
         today: SnapshotId | None,
+        profile: SearchProfile,
         embedder: Embedder,
+        reranker: Reranker | None,
         threads: Threads,
         snapshots: Snapshots,
     ) -> None:
         self.access = access
+        self.profile = profile
         self._opened = opened
         self._today = today  # active when it was pinned; one answer for as long as it is held
         self._embedder = embedder
+        self._reranker = reranker
         self._threads = threads
         self._snapshots = snapshots
         self._released = False
@@ -84,10 +92,8 @@ class Pinned:
             finally:  # nothing was found, or something was missing, because it is not the snapshot any more? Then say that
                 await self._snapshots.confirm(self._opened)
 
-    async def search(
-        self, query: str, *, doc_ids: frozenset[DocId] | None = None, paid: Callable[[int], None]
-    ) -> tuple[Fused, ...]:
-        """Hybrid search under the caller's access; `doc_ids` already checked. `paid`: told of embedding tokens when they are bought.
+    async def search(self, query: str, *, doc_ids: frozenset[DocId] | None = None, tally: Tally) -> tuple[Fused, ...]:
+        """Hybrid search under the caller's access, by this pin's profile; `doc_ids` already checked.
 
         Raises: CollectionUnavailable, UpstreamError.
         """
@@ -95,6 +101,11 @@ class Pinned:
             # the collection knows the labels of its own day only
             visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
             doc_ids = frozenset(one.doc_id for one in visible)
+        within = self.within(doc_ids)
+
+        async def material(candidates: Sequence[Fused]) -> Material:
+            return await self.read(lambda catalog: read_material(catalog, within, candidates))
+
         return await hybrid_search(
             query,
             within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
@@ -102,7 +113,11 @@ class Pinned:
             collection=self._opened.collection,
             embedder=self._embedder,
             threads=self._threads,
-            paid=paid,
+            profile=self.profile,
+            refine=lambda fused: refine(
+                query, fused, profile=self.profile, reranker=self._reranker, material=material, tally=tally
+            ),
+            tally=tally,
         )
 
     def check_searchable(self) -> None:
@@ -122,14 +137,30 @@ class Pinned:
 class Library:
     """One per process; caches open snapshots. Construct it inside or outside of the event loop, use it inside one."""
 
-    def __init__(self, *, layout: Layout, vectors: Vectors, embedder: Embedder, pace: Pace | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        layout: Layout,
+        vectors: Vectors,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        """`embedder`, `reranker` (None = off), `vectors` stay the caller's."""
         self._embedder = embedder
+        self._reranker = reranker
         self._threads = Threads(layout.catalog)
         self._vectors = vectors
         self._notes = Notes(layout.catalog)
         self._snapshots = Snapshots(self._threads, vectors, self._notes, pace=pace or Pace())
 
-    async def pin(self, snapshot_id: SnapshotId | None, access: Access) -> Pinned:
+    def profile(self, prefer: Preference | None) -> SearchProfile:
+        """How a request with this preference is searched here."""
+        reranker = self._reranker
+        reranking = None if reranker is None else Reranking(model=reranker.model, depth=reranker.depth)
+        return SearchProfile(rerank=reranking, prefer=prefer)
+
+    async def pin(self, snapshot_id: SnapshotId | None, access: Access, *, prefer: Preference | None = None) -> Pinned:
         """Hold a snapshot (None = the active one) for a request: `async with await library.pin(None, access) as pinned`.
 
         Raises: NoSnapshot, NotFound, CollectionUnavailable naming the fact that does not hold, StorageError.
@@ -142,7 +173,9 @@ class Library:
             opened,
             access,
             today=today,
+            profile=self.profile(prefer),
             embedder=self._embedder,
+            reranker=self._reranker,
             threads=self._threads,
             snapshots=self._snapshots,
         )
@@ -202,6 +235,6 @@ class Library:
         await self._snapshots.settled()
 
     async def close(self) -> None:
-        """Close every collection and connection. The embedder and the vectors stay the caller's."""
+        """Close every collection and connection. What it was given stays the caller's."""
         await self._snapshots.close()
         await self._threads.close()

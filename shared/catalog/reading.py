@@ -18,6 +18,7 @@ from msgspec import Struct
 from shared.catalog.block_rows import BLOCK, COLUMNS, to_block
 from shared.catalog.db import open_database
 from shared.catalog.documents import is_as_imported
+from shared.catalog.scanning import Ids, candidates, in_order
 from shared.catalog.snapshots import (
     active_snapshot_id,
     get_snapshot,
@@ -26,6 +27,8 @@ from shared.catalog.snapshots import (
     membership_sha256,
     removed_at_ms,
 )
+from shared.catalog.within import Within as Within
+from shared.catalog.within import array, visible
 from shared.errors import CollectionUnavailable, StorageError
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.text.fold import fold
@@ -42,19 +45,9 @@ _BLOCKS = (
 MAPPED_BYTES = (
     8 << 30
 )  # of address space, not of memory; a full scan of 100,000 blocks takes 140 ms with and 220 ms without
+_BATCH = 1_000  # blocks read by their ids at once
+_SOON_READ = 10_000  # blocks: reading them through takes some 15 ms
 _PUBLISHED = "('ready', 'ready_partial')"
-
-
-class Within(Struct, frozen=True, kw_only=True):
-    """What a query may see: one snapshot, under a caller's labels, inside a scope. None = no restriction.
-
-    labels: must do in `snapshot_id` and, for a document that is in `today` as well, there too.
-    """
-
-    snapshot_id: SnapshotId
-    labels: frozenset[str] | None
-    today: SnapshotId | None = None  # the active snapshot: labels that were tightened since hold for older ones
-    doc_ids: frozenset[DocId] | None = None
 
 
 class DocumentFacts(Struct, frozen=True, kw_only=True):
@@ -178,7 +171,7 @@ class CatalogReader:
 
         source: a label or alias; title_contains: part of the title; both without regard to case. tag: exact.
         """
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         if source is not None:
             where += (
                 " and (fold(d.source_label) = :source"
@@ -202,17 +195,17 @@ class CatalogReader:
 
     def documents_by_id(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, SnapshotDocument]:
         """Without those that are not within."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         rows = self._rows(
             f"select {_DOCUMENT} from snapshot_documents d"
             f" where {where} and d.doc_id in (select value from json_each(:wanted))",
-            parameters | {"wanted": _array(doc_ids)},
+            parameters | {"wanted": array(doc_ids)},
         )
         return {row[0]: _document(row) for row in rows}
 
     def counts(self, within: Within) -> tuple[int, int]:
         """Documents and blocks."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         row = self._row(
             f"select count(*), coalesce(sum(d.blocks), 0) from snapshot_documents d where {where}", parameters
         )
@@ -220,19 +213,19 @@ class CatalogReader:
         return row[0], row[1]
 
     def has_blocks(self, within: Within) -> bool:
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         return bool(self._row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters))
 
     # sections and blocks
 
     def sections(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, list[Section]]:
         """In document order; without documents that are not within."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         rows = self._rows(
             f"select s.doc_id, {_SECTION} from snapshot_documents d"
             " cross join sections s on s.doc_id = d.doc_id and s.version = d.version"
             f" where {where} and d.doc_id in (select value from json_each(:wanted)) order by s.doc_id, s.ordinal",
-            parameters | {"wanted": _array(doc_ids)},
+            parameters | {"wanted": array(doc_ids)},
         )
         found: dict[DocId, list[Section]] = {}
         for row in rows:
@@ -241,30 +234,30 @@ class CatalogReader:
 
     def blocks(self, within: Within, doc_id: DocId, *, sections: Collection[int] | None = None) -> list[Block]:
         """All blocks of a document, or of the sections with these ordinals, each once, in document order."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         where += " and d.doc_id = :doc_id"
         parameters["doc_id"] = doc_id
         if sections is not None:
             where += " and b.section_ordinal in (select value from json_each(:sections))"
-            parameters["sections"] = _array(sections)
+            parameters["sections"] = array(sections)
         rows = self._rows(f"select {BLOCK} from {_BLOCKS} where {where} order by b.block_index", parameters)
         return [_block(row) for row in rows]
 
     def blocks_by_id(self, within: Within, block_ids: Iterable[BlockId]) -> dict[BlockId, Block]:
         """Without those that are not within."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         rows = self._rows(
             f"select {BLOCK} from json_each(:wanted) w cross join blocks b on b.block_id = w.value"
             " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
             " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
             f" where {where}",
-            parameters | {"wanted": _array(block_ids)},
+            parameters | {"wanted": array(block_ids)},
         )
         return {row[0]: _block(row) for row in rows}
 
     def around(self, within: Within, block: Block, count: int) -> tuple[list[Block], list[Block]]:
         """Up to `count` blocks before and after in the same document version, in document order."""
-        where, parameters = _visible(within)
+        where, parameters = visible(within)
         rows = self._rows(
             f"select {BLOCK} from {_BLOCKS} where {where} and d.doc_id = :doc_id and d.version = :version"
             " and b.block_index between :first and :last order by b.block_index",
@@ -279,15 +272,42 @@ class CatalogReader:
         blocks = [_block(row) for row in rows]
         return [b for b in blocks if b.index < block.index], [b for b in blocks if b.index > block.index]
 
-    def containing(self, within: Within, folded_term: str) -> list[tuple[Block, str]]:
-        """Every block whose folded text contains the folded term, with that folded text; by doc_id, index."""
-        where, parameters = _visible(within)
-        rows = self._rows(
-            f"select {BLOCK}, b.folded from {_BLOCKS} where {where} and instr(b.folded, :term) > 0"
-            " order by d.doc_id, b.block_index",
-            parameters | {"term": folded_term},
-        )
-        return [(_block(row), row[COLUMNS]) for row in rows]
+    def containing(self, within: Within, folded_term: str) -> Iterator[tuple[Block, str]]:
+        """Every block whose folded text contains the folded term, with that folded text; by doc_id, index.
+
+        What few documents hold is read through; in the rest, the index of grams says which blocks are worth reading.
+        """
+        where, parameters = visible(within)
+        parameters["term"] = folded_term
+        where += " and instr(b.folded, :term) > 0"
+        is_soon_read = within.doc_ids is not None and self.counts(within)[1] <= _SOON_READ
+        found = None if is_soon_read else self.candidates(folded_term)
+        if found is None:
+            sql = f"select {BLOCK}, b.folded from {_BLOCKS} where {where} order by d.doc_id, b.block_index"
+            yield from map(_with_folded, self._rows(sql, parameters))
+            return
+        if len(found) > _BATCH:
+            found = self.placed(within, found)
+        for at in range(0, len(found), _BATCH):
+            rows = self._rows(
+                f"select {BLOCK}, b.folded from json_each(:ids) w cross join blocks b on b.id = w.value"
+                " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
+                " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
+                f" where {where}",
+                parameters | {"ids": array(found[at : at + _BATCH].tolist())},
+            )
+            yield from sorted(map(_with_folded, rows), key=lambda row: (row[0].doc_id, row[0].index))
+
+    def placed(self, within: Within, ids: Ids) -> Ids:
+        """Rows of blocks that are within, by doc_id and block index."""
+        where, parameters = visible(within)
+        with _reading():
+            return in_order(self._db.conn, ids, where=where, parameters=parameters)
+
+    def candidates(self, folded_term: str) -> Ids | None:
+        """Rows of blocks that may have the term, in all snapshots; None = the index doesn't say."""
+        with _reading():
+            return candidates(self._db.conn, folded_term)
 
     # one block, wherever it is
 
@@ -336,37 +356,12 @@ def _reading() -> Generator[None]:
         raise StorageError(f"The catalog can't be read: {error}. Run ./scripts/run doctor.") from error
 
 
-def _visible(within: Within) -> tuple[str, dict[str, Any]]:
-    """The condition on snapshot_documents `d` that stands in every query, with its parameters."""
-    where, parameters = "d.snapshot_id = :snapshot_id", {"snapshot_id": str(within.snapshot_id)}
-    if within.labels is not None:
-        where += f" and {_readable('d')}"
-        parameters["labels"] = _array(within.labels)
-        if within.today not in (None, within.snapshot_id):
-            where += (
-                " and not exists (select 1 from snapshot_documents t"
-                f" where t.snapshot_id = :today and t.doc_id = d.doc_id and not {_readable('t')})"
-            )
-            parameters["today"] = str(within.today)
-    if within.doc_ids is not None:
-        where += " and d.doc_id in (select value from json_each(:doc_ids))"
-        parameters["doc_ids"] = _array(within.doc_ids)
-    return where, parameters
-
-
-def _readable(member: str) -> str:
-    return (
-        f"(json_array_length({member}.access) = 0 or exists (select 1 from json_each({member}.access) a"
-        " where a.value in (select value from json_each(:labels))))"
-    )
-
-
-def _array(values: Iterable[str | int]) -> str:
-    return json.dumps(list(values))
-
-
 def _document(row: tuple[Any, ...]) -> SnapshotDocument:
     return member(dict(zip(SnapshotDocument.__struct_fields__, row, strict=True)))
+
+
+def _with_folded(row: tuple[Any, ...]) -> tuple[Block, str]:
+    return _block(row), row[COLUMNS]
 
 
 def _section(row: tuple[Any, ...]) -> Section:
