@@ -42,7 +42,9 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 
 _UNITS: dict[str, tuple[str, ...]] = {
-    "%": ("%", "percent", "per cent", "percentage points", "个百分点"),
+    "%": ("%", "percent", "per cent"),
+    "pp": ("percentage points", "percentage point", "个百分点", "百分点"),
+    "‰": ("‰", "per mille", "per mil"),
     "km/h": ("km/h", "kph", "公里/小时", "千米/小时"),
     "km2": ("km2", "square kilometers", "square kilometres", "平方公里", "平方千米"),
     "m2": ("m2", "square meters", "square metres", "平方米"),
@@ -61,10 +63,12 @@ _UNITS: dict[str, tuple[str, ...]] = {
     "ml": ("ml", "milliliters", "millilitres", "毫升"),
     "l": ("liters", "litres", "liter", "litre", "升"),
     "°C": ("°C", "℃", "degrees Celsius", "摄氏度"),
+    "°F": ("°F", "℉", "degrees Fahrenheit", "华氏度"),
     "ms": ("ms", "milliseconds", "毫秒"),
-    "s": ("seconds", "second", "秒"),
-    "min": ("minutes", "minute", "mins", "分钟"),
-    "h": ("hours", "hour", "小时"),
+    "μs": ("μs", "microseconds", "微秒"),
+    "s": ("seconds", "second", "sec", "s", "秒钟", "秒"),
+    "min": ("minutes", "minute", "mins", "min", "分钟"),
+    "h": ("hours", "hour", "hrs", "h", "小时"),
     "day": ("days", "day", "天"),
     "week": ("weeks", "week", "周", "星期"),
     "month": ("months", "month", "个月"),
@@ -80,9 +84,22 @@ _UNITS: dict[str, tuple[str, ...]] = {
     "kHz": ("kHz", "千赫"),
     "MHz": ("MHz", "兆赫"),
     "GHz": ("GHz", "吉赫"),
-    "W": ("watts", "瓦"),
-    "kW": ("kW", "千瓦"),
-    "V": ("volts", "伏"),
+    "W": ("watts", "watt", "W", "瓦特", "瓦"),
+    "kW": ("kW", "kilowatts", "千瓦"),
+    "MW": ("MW", "megawatts", "兆瓦"),
+    "kWh": ("kWh", "kilowatt hours", "kilowatt-hours", "千瓦时"),
+    "V": ("volts", "volt", "V", "伏特", "伏"),
+    "kV": ("kV", "kilovolts", "千伏"),
+    "A": ("amperes", "ampere", "amps", "安培"),
+    "mA": ("mA", "milliamperes", "毫安"),
+    "bar": ("bar", "巴"),
+    "Pa": ("Pa", "pascals", "帕"),
+    "kPa": ("kPa", "千帕"),
+    "MPa": ("MPa", "兆帕"),
+    "N": ("newtons", "牛顿"),
+    "dB": ("dB", "decibels", "分贝"),
+    "rpm": ("rpm", "revolutions per minute", "转/分"),
+    "person": ("people", "persons", "人"),
 }
 _SPELLINGS = {spelling: unit for unit, spellings in _UNITS.items() for spelling in spellings}
 _TIMES = {
@@ -115,6 +132,7 @@ _NUMBER = re.compile(
     _SIGN + r"(?<![A-Za-z0-9_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d_]|\.\d)"
     rf"(?:\s?(?P<times>{_alternatives(dict(_TIMES))}))?(?:余|多)?(?:[\s-]?(?P<unit>{_alternatives(dict(_SPELLINGS))}))?"
 )
+_DECADE = re.compile(r"\d0s$")  # the 1990s
 _AFTER = re.compile(r"\s?([A-Za-z]+|[\u4e00-\u9fff])")
 _PERCENT_ZH = re.compile(r"百分之(\d+(?:\.\d+)?)")
 _MONTHS = {
@@ -134,7 +152,7 @@ _DATES = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?",
-        r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?![\d.])",
+        r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d|\.\d)",
         rf"\b{_MONTH} {_DAY}(?!\d)(?:,? (?P<year>\d{{4}}))?",
         rf"\b{_DAY} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?",
         rf"\b{_MONTH},? (?P<year>\d{{4}})",
@@ -152,7 +170,7 @@ _GENERIC_WORDS = (
     " they this that these those there the an in on at for from by with according both each all and or but so as to of he she we you"
     " monday tuesday wednesday thursday friday saturday sunday"
 )
-_GENERIC = frozenset(_GENERIC_WORDS.split())
+GENERIC = frozenset(_GENERIC_WORDS.split())
 _SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]+\s*)[\"'“‘(\[*_]*$")
 
 
@@ -214,7 +232,7 @@ def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[Quantity, ...]
         found.append(
             Quantity(
                 value=f"-{value}" if match["sign"] else value,
-                unit=_SPELLINGS.get(match["unit"] or ""),
+                unit=None if _DECADE.search(match[0]) else _SPELLINGS.get(match["unit"] or ""),
                 written=written(match),
                 in_words=spelled.in_words(match.start("digits"), match.end("digits")),
                 after=behind[1].lower() if behind else "",
@@ -239,7 +257,7 @@ def _capitalised(text: str) -> list[str]:
     for match in _CAPITALISED.finditer(text):
         word = match[0].removesuffix("'s")
         acronym = sum(char.isupper() for char in word) > 1
-        if word.lower() in _GENERIC or (not acronym and _SENTENCE_START.search(text[: match.start()][-40:])):
+        if word.lower() in GENERIC or (not acronym and _SENTENCE_START.search(text[: match.start()][-40:])):
             continue
         names.append(word)
     return names

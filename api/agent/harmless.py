@@ -8,21 +8,22 @@ Source: spec/08 "Security".
 
 import re
 
+_LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")  # with their ends
 _IMAGE = re.compile(r"!(?=\[)")
 _LINKED = re.compile(r"\][(\[:]")  # without one of these no image has an address: vec![0; 8] is code
 _TAG = re.compile(r"<(?=[A-Za-z/!?])(?!https?://[^\s<>]*>)")
 # only at the line's start: there a fence is one, whatever stands before it
 _FENCE = re.compile(r"(`{3,})[^`\n]*|(~{3,}).*")
-_CODE_SPAN = re.compile(r"`[^`|\n\\]+`")
+_CODE_SPAN = re.compile(r"`[^`|\r\n\\]+`")
 
 
 def harmless(text: str) -> str:
     """`text` with what would act when it is rendered spelled so that it doesn't; everything else is untouched."""
-    lines = text.split("\n")
+    lines = _LINES.findall(text)
     fenced = _fenced(lines)
     spans = _spans_are_plain([line for line, code in zip(lines, fenced, strict=True) if not code])
     linked = _LINKED.search(text) is not None
-    return "\n".join(
+    return "".join(
         line if code else _spelled(line, spans=spans, linked=linked) for line, code in zip(lines, fenced, strict=True)
     )
 
@@ -32,8 +33,8 @@ def _fenced(lines: list[str]) -> list[bool]:
     inside: list[bool] = []
     fence = ""
     for line in lines:
-        found = _FENCE.fullmatch(line)
-        closes = bool(fence) and line.rstrip() == fence[0] * len(line.rstrip()) and len(line.rstrip()) >= len(fence)
+        found, bare = _FENCE.fullmatch(line.rstrip("\r\n")), line.rstrip()
+        closes = bool(fence) and bare == fence[0] * len(bare) and len(bare) >= len(fence)
         inside.append(bool(fence) and not closes)
         if closes:
             fence = ""

@@ -1,0 +1,109 @@
+"""Whether a figure stands in the evidence at what the sentence says it of: its year, its label, its party. Pure.
+
+"In 2019 there were 40 cases" is not shown by "40 cases in 2018, 55 in 2019", though every word of it stands there.
+"""
+
+import re
+from functools import lru_cache
+
+from msgspec import Struct
+
+from api.agent.facts import Facts, facts, plain_text
+from api.agent.pins import pins
+from shared.text.sentences import sentences
+
+_BORDER = re.compile(r"[，；、,;\n|（）()]+|(?<=\d)\s+and\s+|\sand\s|\sbut\s|以及|而(?=[A-Z\d甲乙丙丁])")
+_LABEL = re.compile(
+    r"(?<![A-Za-z0-9])[A-HJ-Z](?![A-Za-z0-9'’])|[甲乙丙丁](?=方|班|组|队|级|类|型|公司|厂|烷|醇|醛|酸|肝|等|[、和与])"
+)
+_FIGURE = re.compile(
+    r"\d|[一二三四五六七八九十百千万亿两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|hundred|thousand|\w+illion)\b",
+    re.IGNORECASE,
+)
+_IS_OF = re.compile(r"([\u4e00-\u9fff]{2,4})是([\u4e00-\u9fff]{2,4})的")
+_PASSIVE = re.compile(r"\bby\b|被|由|让|遭")
+
+
+class _Piece(Struct, frozen=True, kw_only=True):
+    values: frozenset[str]
+    anchors: frozenset[tuple[str, str]]  # (kind, value)
+
+
+def misplaced(sentence: str, shown: str) -> bool:
+    """Whether a figure of the sentence is found only beside another year, label or identifier than the sentence's own."""
+    said = [piece for piece in _pieces(sentence) if piece.anchors]
+    pieces = _pieces(shown) if said else ()
+    for piece in said:
+        for value in piece.values:
+            holding = [one for one in pieces if value in one.values]
+            if holding and all(_rivals(piece.anchors, one.anchors) for one in holding):
+                return True
+    return False
+
+
+def turned_round(sentence: str, shown: str) -> bool:
+    """Whether two parties of the sentence are found together only in the other order, in the same voice: who did what to whom."""
+    if any(f"{other}是{one}的" in shown for one, other in _IS_OF.findall(plain_text(sentence))):
+        return True
+    parties = _parties(sentence)
+    if len(parties) != 2:
+        return False
+    first, second = parties
+    plain = plain_text(sentence)
+    between = plain[plain.find(first) + len(first) : plain.find(second)]
+    if not any(sign.islower() or sign > "\u3400" for sign in between):  # one name of two words
+        return False
+    together = [text for text in _sentences(shown) if first in text and second in text]
+    return bool(together) and all(
+        text.find(first) > text.find(second) and bool(_PASSIVE.search(text)) == bool(_PASSIVE.search(sentence))
+        for text in together
+    )
+
+
+def _rivals(said: frozenset[tuple[str, str]], seen: frozenset[tuple[str, str]]) -> bool:
+    """Of one kind of anchor the piece shows others than the sentence's, and none of its own."""
+    kinds = {kind for kind, _ in said}
+    return any(
+        not {one for one in said if one[0] == kind} & seen and any(other[0] == kind for other in seen) for kind in kinds
+    )
+
+
+@lru_cache(maxsize=128)
+def _pieces(text: str) -> tuple[_Piece, ...]:
+    """Clause by clause; a clause without an anchor of its own belongs to those before it in its sentence."""
+    found: list[_Piece] = []
+    for sentence in filter(_FIGURE.search, _sentences(text)):
+        standing: frozenset[tuple[str, str]] = frozenset()
+        for piece in _BORDER.split(sentence):
+            here = facts(piece)
+            own = _anchors(piece, here)
+            kinds = {kind for kind, _ in own}
+            standing = own | frozenset(one for one in standing if one[0] not in kinds)
+            values = frozenset(one.value for one in here.quantities if not _is_year(one.value, own))
+            if values:
+                found.append(_Piece(values=values, anchors=standing))
+    return tuple(found)
+
+
+def _is_year(value: str, anchors: frozenset[tuple[str, str]]) -> bool:
+    return ("year", value) in anchors
+
+
+def _anchors(text: str, here: Facts) -> frozenset[tuple[str, str]]:
+    found = {pin.key for pin in pins(text) if pin.kind in ("year", "quarter", "half", "ordinal")}
+    found |= {("label", match[0]) for match in _LABEL.finditer(text)}
+    found |= {("identifier", name.lower()) for name in here.names if any(sign.isdigit() for sign in name)}
+    return frozenset(found)
+
+
+def _parties(sentence: str) -> list[str]:
+    """Names and labels in the order in which they stand, each once."""
+    plain = plain_text(sentence)
+    named = [*facts(sentence).names, *re.findall(r"[\u4e00-\u9fff]方(?=[向给将把对支应须])|[甲乙丙丁]方", plain)]
+    named += re.findall(r"^[A-Z][a-z]{2,}\b", plain)
+    return sorted(dict.fromkeys(named), key=plain.find)
+
+
+def _sentences(text: str) -> list[str]:
+    plain = plain_text(text)
+    return [plain[start:end] for start, end in sentences(plain)]

@@ -1,0 +1,177 @@
+"""What a cited text shows, read once for all the sentences that are held against it. Pure.
+
+Says which facts of a sentence it doesn't show, and which it shows perhaps not as the sentence means them.
+"""
+
+import re
+from functools import lru_cache
+from itertools import accumulate
+
+from msgspec import Struct
+
+from api.agent.facts import Date, Facts, Quantity, facts, plain_text
+from api.agent.pins import Pin, pins
+from api.agent.words import content_terms
+from shared.text.fold import fold
+from shared.text.lang import detect_lang
+from shared.text.sentences import sentences
+
+_EAST = ("zh", "ja", "ko")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc|\b(?:fell|drop|loss|down))")
+_COUNTABLE = frozenset(map(str, range(2, 11)))
+_BORDERS = frozenset('.!?。！？;；:："”』」)）]】|*#>…')
+_PERIODS = ("quarter", "half")
+_FIXING = (*_PERIODS, "ordinal")
+_TOGETHER = 3  # sentences that one statement may draw on
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """`squeezed`: folded and without blanks; `lines`: where its lines begin. `passages`: the terms of a few sentences in a row."""
+
+    text: str
+    facts: Facts
+    terms: frozenset[str]
+    squeezed: str
+    lines: frozenset[int]
+    pins: frozenset[tuple[str, str]]
+    passages: tuple[frozenset[str], ...]
+
+    def holds(self, sentence: str) -> bool:
+        """Word for word, from where a sentence or a line begins: "may enter" is not what "may not enter; 15 may enter" says."""
+        plain = _squeezed(sentence)
+        at = self.squeezed.find(plain) if plain else -1
+        while at >= 0:
+            end = at + len(plain)
+            begins = at in self.lines or self.squeezed[at - 1] in _BORDERS
+            if begins and (plain[-1] in _BORDERS or end in self.lines or self.squeezed[end] in _BORDERS):
+                return True
+            at = self.squeezed.find(plain, at + 1)
+        return False
+
+
+@lru_cache(maxsize=64)
+def read(text: str) -> Evidence:
+    lines = [_squeezed(line) for line in text.split("\n")]
+    spans = sentences(text)
+    each = [content_terms(text[start:end]) for start, end in spans]
+    passages = [frozenset[str]().union(*each[at : at + _TOGETHER]) for at in range(max(len(each) - _TOGETHER + 1, 1))]
+    return Evidence(
+        text=text,
+        facts=facts(text),
+        terms=frozenset[str]().union(*each),
+        squeezed="".join(lines),
+        lines=frozenset(accumulate(map(len, lines), initial=0)),
+        pins=frozenset(pin.key for pin in pins(text) if pin.kind in _FIXING),
+        passages=tuple(passages),
+    )
+
+
+def foreign(sentence: str, shown: str) -> bool:
+    """Whether the two are in different languages, so that words can't be compared, only figures."""
+    said, seen = detect_lang(sentence), detect_lang(shown)
+    if "und" in (said, seen):
+        return _is_east(sentence) != _is_east(shown)
+    return said != seen
+
+
+def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tuple[str, ...]:
+    """The facts of the sentence, as written, that the evidence doesn't show."""
+    seen = shown.facts
+    found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, seen)]
+    found += [one.written for one in said.dates if not _has_date(one, seen)]
+    found += [pin.written for pin in _periods(sentence) if pin.key not in shown.pins]
+    if not (foreign and _is_east(shown.text)):  # a Latin name may stand there in another script
+        found += [name for name in said.names if not _has_name(name, shown)]
+    if not foreign:
+        found += [quote for quote in said.quoted if not _has_quote(quote, shown)]
+    return tuple(dict.fromkeys(found))
+
+
+def doubtful(said: Facts, shown: Evidence) -> bool:
+    """Whether a figure is there, but perhaps not of that: in words, with another sign, or beside a word that is no unit we know."""
+    units = {one.unit for one in said.quantities}
+    return any(
+        _other_measure(one, shown.facts, units) if _has_quantity(one, shown.facts) else _may_differ(one, shown)
+        for one in said.quantities
+    )
+
+
+def other_part(sentence: str, shown: Evidence) -> bool:
+    """Whether the sentence is about a part or instalment, 第二期, that the evidence doesn't name."""
+    return any(pin.key not in shown.pins for pin in pins(sentence) if pin.kind == "ordinal")
+
+
+def _periods(text: str) -> list[Pin]:
+    return [pin for pin in pins(text) if pin.kind in _PERIODS]
+
+
+def _is_east(text: str) -> bool:
+    lang = detect_lang(text)
+    return lang in _EAST or (lang == "und" and _HAN.search(text) is not None)
+
+
+def _may_differ(one: Quantity, shown: Evidence) -> bool:
+    """Whether the evidence may say it without the figure: a small count in words (三个阶段, "two reasons") may be a count
+    of what is listed there, and a change of sign a matter of wording."""
+    if one.is_article or (one.in_words and one.unit is None and one.value in _COUNTABLE):
+        return True
+    negative = one.value.startswith("-")
+    opposite = one.value.removeprefix("-") if negative else f"-{one.value}"
+    reworded = not negative or _DOWN.search(shown.text) is not None
+    return reworded and any(other.value == opposite for other in shown.facts.quantities)
+
+
+def _has_quantity(one: Quantity, seen: Facts) -> bool:
+    same = _same_value(one, seen)
+    if same:
+        # a unit that the evidence gives elsewhere, e.g. in a table's head, can't be refuted here
+        return one.unit is None or any(other.unit in (one.unit, None) for other in same)
+    if any(one.value in (str(date.year), str(date.month), str(date.day)) for date in seen.dates):
+        return True
+    return any(one.value == name.lower().lstrip("v") for name in seen.names)
+
+
+def _other_measure(one: Quantity, seen: Facts, units: set[str | None]) -> bool:
+    """`units`: of the sentence; in "5 to 10 mg" the 5 has one too."""
+    same = _same_value(one, seen)
+    if one.unit is None:
+        return bool(same) and all(other.unit is not None and other.unit not in units for other in same)
+    return bool(same) and all(other.unit is None and other.after for other in same)
+
+
+def _same_value(one: Quantity, seen: Facts) -> list[Quantity]:
+    return [other for other in seen.quantities if other.value == one.value and _alike(one, other)]
+
+
+def _alike(one: Quantity, other: Quantity) -> bool:
+    """一种 and "one of" are numbers only for who says the same."""
+    return not other.is_article or one.after == other.after or one.after.isascii() != other.after.isascii()
+
+
+def _has_date(one: Date, seen: Facts) -> bool:
+    years = {str(date.year) for date in seen.dates} | {quantity.value for quantity in seen.quantities}
+    for other in seen.dates:
+        day_fits = one.day is None or one.day == other.day
+        year_fits = one.year is None or one.year == other.year or (other.year is None and str(one.year) in years)
+        if one.month == other.month and day_fits and year_fits:
+            return True
+    return False
+
+
+def _has_name(name: str, shown: Evidence) -> bool:
+    plain = _squeezed(name)
+    return plain in shown.squeezed or plain.lstrip("v") in shown.squeezed or _all_in(name, shown)
+
+
+def _has_quote(quote: str, shown: Evidence) -> bool:
+    return _squeezed(quote) in shown.squeezed or _all_in(quote, shown)
+
+
+def _all_in(words: str, shown: Evidence) -> bool:
+    said = content_terms(words)
+    return bool(said) and said <= shown.terms
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", fold(plain_text(text)))
