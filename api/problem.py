@@ -78,7 +78,7 @@ _REMEDIES: dict[str, str] = {
     "no_snapshot": "Import documents first: ./scripts/run import PATH, or POST /api/imports.",
     "unauthorized": "Send the header Authorization: Bearer <key>: the one in CITEBOUND_API_API_KEY, or one made with ./scripts/run keys add.",
     "storage_unavailable": "Look at disk space and permissions; ./scripts/run doctor says more.",
-    "collection_unavailable": "Activate another snapshot, or import the documents again.",
+    "collection_unavailable": "./scripts/run doctor says what helps: reindex, import again, or activate another snapshot.",
     "internal_error": "Look for the error_id in the log of the API.",
 }
 

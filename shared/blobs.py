@@ -175,7 +175,7 @@ def storage(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        what = "The disk is full" if error.errno == errno.ENOSPC else f"Can't write ({error.strerror})"
+        what = "The disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else f"Can't write ({error.strerror})"
         raise StorageError(f"{what}: {folder}. Free some space or check its permissions.") from error
 
 

@@ -309,5 +309,7 @@ def nest(root: Path, name: str, depth: int) -> None:
         inner = os.open(name, os.O_RDONLY, dir_fd=at)
         os.close(at)
         at = inner
-    os.close(os.open("深.md", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+    file = os.open("深.md", os.O_WRONLY | os.O_CREAT, dir_fd=at)
+    os.write(file, "# 深处\n深处有一份文档。".encode())
+    os.close(file)
     os.close(at)

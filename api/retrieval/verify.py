@@ -75,7 +75,6 @@ def check_collection(snapshot: Snapshot, manifest: SnapshotManifest, points: int
 
 def _broken(snapshot: Snapshot, fact: str) -> CollectionUnavailable:
     return CollectionUnavailable(
-        f"Snapshot {snapshot.snapshot_id} is not what was published: {fact}."
-        " Activate another snapshot, restore a backup or import again.",
+        f"Snapshot {snapshot.snapshot_id} is not what was published: {fact}.",
         ids=[snapshot.snapshot_id],
     )

@@ -1,5 +1,6 @@
 """Which paths of this server may be imported."""
 
+import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ def _check(index: int, path: str, allowed: Sequence[Path], *, must_exist: bool) 
     field = f"paths[{index}]"
     if "\0" in path or not Path(path).is_absolute():
         raise InvalidArgument(f"{path!r} is not an absolute path on this server.", field=field)
-    real = Path(path).resolve()
+    real = Path(os.path.realpath(path))  # Path.resolve raises for a link to itself
     # Outside first: whether something exists there is nobody's business.
     if not any(real.is_relative_to(root) for root in allowed):
         listed = ", ".join(map(str, allowed)) or "none"

@@ -3,6 +3,7 @@
 The engine has no checksums (a truncated file loads without a word) and, without its write-ahead log, no lock.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -45,7 +46,7 @@ def verify(folder: Path, digests: dict[str, str]) -> None:
         relative = path.relative_to(folder).as_posix()
         if relative not in digests and path.name not in REWRITTEN and not path.name.startswith("."):
             raise CollectionUnavailable(
-                f"collection {name}: file {relative} does not belong to it; remove it", ids=[name, relative]
+                f"collection {name}: file {relative} does not belong to it", ids=[name, relative]
             )
 
 
@@ -69,10 +70,12 @@ def copy_verified(folder: Path, target: Path, digests: dict[str, str]) -> None:
 
 @contextmanager
 def storing(what: str) -> Generator[None]:
-    """Translate the disk's failures into ours. `what`: "… can't be …"."""
+    """Translate the disk's failures into ours. `what`: "… can't be …", as it is said in the middle of a sentence."""
     try:
         yield
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageError(f"The disk is full: {what}. Free some space.") from error
         raise StorageError(f"{what}: {error.strerror or error}") from error
 
 
@@ -132,9 +135,7 @@ def _reading(folder: Path, relative: str) -> Generator[BufferedReader]:
         with (folder / relative).open("rb") as file:
             yield file
     except FileNotFoundError as error:
-        raise CollectionUnavailable(
-            f"collection {name}: file {relative} is missing; import again or restore it", ids=[name, relative]
-        ) from error
+        raise CollectionUnavailable(f"collection {name}: file {relative} is missing", ids=[name, relative]) from error
     except OSError as error:
         raise CollectionUnavailable(
             f"collection {name}: file {relative} can't be read ({error.strerror})", ids=[name, relative]
@@ -144,7 +145,7 @@ def _reading(folder: Path, relative: str) -> Generator[BufferedReader]:
 def _compare(name: str, relative: str, found: str, digest: str) -> None:
     if found != digest:
         raise CollectionUnavailable(
-            f"collection {name}: file {relative} has changed since it was sealed; import again or restore it",
+            f"collection {name}: file {relative} has changed since it was sealed",
             ids=[name, relative],
         )
 

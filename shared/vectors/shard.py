@@ -65,7 +65,7 @@ def engine() -> Generator[None]:
         yield
     except Exception as error:  # the engine has no exceptions of its own
         if "No space left" in str(error):
-            raise StorageError(f"the disk is full: {error}") from error
+            raise StorageError("The disk is full: a collection can't be written. Free some space.") from error
         raise UpstreamError("upstream_unavailable", f"embedded vector engine: {error}") from error
 
 

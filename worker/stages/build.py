@@ -6,13 +6,14 @@ killed when the import is stopped, and gives its memory back.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +28,7 @@ from shared.vectors.open import open_vectors
 from worker.stages.index import BuildCrashed, BuildJob, BuildResult, Built, Missing, Unsound, build
 
 _ROOT = Path(__file__).resolve().parents[2]
+_GUESSES: Final = {-signal.SIGBUS: " Is the disk full?", -signal.SIGKILL: " Was there too little memory?"}
 _LOOK_S = 0.2  # how often it is looked whether the import is to stop
 
 
@@ -86,7 +88,8 @@ class ChildBuilder:
         finally:
             child.end()
         if child.status != 0:
-            raise BuildCrashed(f"The process that builds the collection ended with status {child.status}.")
+            guess = _GUESSES.get(child.status or 0, "")
+            raise BuildCrashed(f"The process that builds the collection ended with status {child.status}.{guess}")
         return _raised(_decode(output))
 
     def _standing_by(self) -> "_Child | None":

@@ -1,6 +1,7 @@
 """What is there to import: every document's bytes into the originals store, one item each; and which of them are nothing new."""
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,8 +23,8 @@ from shared.types.documents import Source
 from shared.types.imports import ImportRequest
 from shared.types.snapshots import SnapshotDocument
 from worker.stages.intake import Intake
-from worker.stages.places import path_place, upload_keys, uploads_source
-from worker.stages.work import Work
+from worker.stages.places import Place, path_place, upload_keys, uploads_source
+from worker.stages.work import ImportFailed, Work
 
 Lineage: TypeAlias = Callable[[Source], str]
 
@@ -31,7 +32,8 @@ Lineage: TypeAlias = Callable[[Source], str]
 def discover(work: Work, request: ImportRequest, *, max_bytes: int, lineage: Lineage) -> None:
     """Write down the import's items. What an earlier try has written down is not looked at again.
 
-    Raises: StorageError when a path isn't there (an unmounted folder is no empty folder), Stopped.
+    Raises: StorageError when a path isn't there (an unmounted folder is no empty folder), Stopped; ImportFailed when a folder that
+    had documents has none at all: a disk that isn't mounted leaves an empty one behind.
     """
     if request.mode == "remove":
         return
@@ -60,7 +62,23 @@ def _take_path(work: Work, path: Path, request: ImportRequest, *, max_bytes: int
     if path.is_file():
         intake.take_files([Found(path=path, key=place.prefix)])
     else:
-        intake.take_files(_under(files_under(path), place.prefix))
+        found = _under(files_under(path), place.prefix)
+        first = next(found, None)
+        if first is not None:
+            intake.take_files(chain([first], found))
+        elif request.mode == "sync":
+            _check_never_filled(work, path, place)
+
+
+def _check_never_filled(work: Work, path: Path, place: Place) -> None:
+    """Raises: ImportFailed when an empty folder would take out what the library has from there."""
+    there = sum(place.covers(document.source_id, document.key) for document in _base(work).values())
+    if there:
+        raise ImportFailed(
+            "no_documents",
+            f"{path} holds no document any more, and the library has {there} from there. A disk that isn't mounted looks just so;"
+            " nothing was taken out. Mount it and retry; or, if they are to go, import the folder in the mode remove.",
+        )
 
 
 def _take_members(work: Work) -> None:

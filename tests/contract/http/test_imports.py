@@ -67,6 +67,12 @@ def test_the_source_may_come_as_one_json_field(site: Site) -> None:
     assert (wanted.mode, wanted.source) == ("sync", SourceSpec(label="官网", trust="web", access=("hr",)))
 
 
+def test_a_link_to_itself_can_t_be_imported_and_breaks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "圈").symlink_to(tmp_path / "圈")
+    with pytest.raises(InvalidArgument):
+        check_paths([str(tmp_path / "圈")], [tmp_path])
+
+
 @pytest.mark.parametrize("as_upload", [True, False])
 def test_labels_that_no_reader_could_see_are_refused_by_field_before_anything_is_accepted(
     site: Site, as_upload: bool, tmp_path: Path

@@ -1,18 +1,21 @@
 """Imports from files to an active snapshot, undisturbed."""
 
 import io
+import subprocess
 import zipfile
 
 from msgspec.structs import replace
 
 from shared.blobs import Blobs
+from shared.catalog.imports import retry
 from shared.catalog.snapshots import active_snapshot_id, get_manifest, list_snapshots, snapshot_documents
 from shared.embeddings.fake import FakeEmbedder, word_vectors
-from shared.ids import BlockId
+from shared.ids import BlockId, ImportId
 from shared.types.documents import Source
 from shared.types.imports import ImportRequest, SourceSpec, Upload
 from shared.vectors.port import Filter
 from tests.contract.worker.workshop import LosingVectors, Workshop
+from tests.factories import nest
 
 ZH = "# 安全规程\n进入车间必须佩戴安全帽。"
 EN = "# Pumps\nThe pump must be vented before start."
@@ -138,6 +141,44 @@ def test_a_file_that_was_saved_broken_keeps_its_old_version_beside_the_gap(shop:
     shop.run()
     assert shop.members() == {"a.md": 1, "b.md": 2}
     assert [gap.key for gap in shop.active().failed_documents] == ["a.md"]
+
+
+def test_a_folder_that_came_to_be_empty_takes_nothing_out_until_that_is_said(shop: Workshop) -> None:
+    """A disk that isn't mounted leaves an empty folder behind; another folder in the same request is no reason to believe it."""
+    other = shop.files.parent / "别处"
+    other.mkdir()
+    (other / "甲.md").write_text(ZH, encoding="utf-8")
+    shop.write(a=ZH, b=EN)
+    both = ImportRequest(mode="sync", paths=(str(shop.files), str(other)))
+    before = shop.run(both).snapshot_id
+    for name in ("a.md", "b.md"):
+        (shop.files / name).rename(shop.files / f".{name}")
+    for request in (both, ImportRequest(mode="sync", paths=(str(shop.files),))):
+        refused = shop.run(request)
+        assert (refused.state, refused.failure_code) == ("failed", "no_documents")
+        assert active_snapshot_id(shop.db) == before
+    shop.run(ImportRequest(mode="remove", paths=(str(shop.files),)))
+    assert shop.members() == {"甲.md": 1}
+    assert shop.run(both).state == "completed"
+    (shop.files / ".a.md").rename(shop.files / "a.md")
+    assert shop.work(retried(shop, refused.import_id)).state == "completed"
+    assert shop.members() == {"甲.md": 1, "a.md": 1}
+
+
+def retried(shop: Workshop, import_id: ImportId) -> ImportId:
+    retry(shop.db, import_id, now_ms=shop.now)
+    return import_id
+
+
+def test_a_folder_with_parts_too_deep_to_name_is_imported_without_them(shop: Workshop) -> None:
+    shop.write(a=ZH)
+    nest(shop.files, "夹" * 80, 20)
+    nest(shop.files, "d", 1_100)
+    done = shop.run()
+    subprocess.run(["rm", "-r", shop.files], check=True)  # too deep for who clears tmp_path
+    assert (done.state, shop.active().state) == ("completed", "ready_partial")
+    assert [(gap.stage, gap.code) for gap in done.failed_documents] == [("discover", "unreadable")]
+    assert sorted(key.rpartition("/")[2] for key in shop.members()) == ["a.md", "深.md"]
 
 
 def test_sync_takes_out_what_is_gone_and_leaves_other_sources_alone(shop: Workshop) -> None:
