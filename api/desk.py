@@ -23,7 +23,7 @@ from shared.prompts import Bundle
 from shared.telemetry.artifacts import trace_level
 from shared.telemetry.setup import Telemetry
 from shared.types.events import RunEvent, RunFailed
-from shared.types.runs import Answer, CitationMode, Limits, ProtocolName, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, Limits, ProtocolName, RunRecord, Scope, WantedPath
 from shared.types.traces import TraceLevel
 
 _log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     citation_mode: CitationMode = "flag"
     protocol: ProtocolName = "react"
     prompt_bundle: str | None = None  # None = the settings'
+    path: WantedPath = "auto"
 
 
 class Bundles(Protocol):
@@ -252,6 +253,7 @@ class RunDesk:
             scope=ask.scope,
             history=ask.history,
             citation_mode=ask.citation_mode,
+            path=ask.path,
         )
 
         def cut_off(reason: str) -> RunRecord:

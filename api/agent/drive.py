@@ -24,6 +24,7 @@ from api.agent.steps import (
     Measured,
     Misspoken,
     Note,
+    Noted,
     Outcome,
     Replied,
     Retried,
@@ -94,6 +95,8 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
                 _end(turn)
                 turn = _tracer.start_span(names.TURN)
                 turn.set_attributes({names.TURN_NUMBER: effect.turn, names.TURN_FINAL: effect.final})
+                if effect.purpose:
+                    turn.set_attribute(names.TURN_PURPOSE, effect.purpose)
                 driver.emit(effect)
             elif isinstance(effect, AskModel | CallTool | Measure):
                 assert turn is not None
@@ -156,6 +159,8 @@ def _note(note: Note, turn: Span, emit: Callable[[RunEvent], None]) -> None:
             turn.add_event(names.BRAKE, {"kind": kind})
         case Misspoken(problem=problem):
             turn.add_event(names.PROTOCOL_ERROR, {"problem": problem})
+        case Noted(event=event, values=values):
+            turn.add_event(event, values)
         case Retried(code=code, wait_ms=wait_ms):
             turn.add_event(names.RETRY, {"code": code, "wait_ms": wait_ms})
         case _:

@@ -74,7 +74,10 @@ def finish(
         _citation(number, outcome.ledger.of(block_id), claims, wording)
         for number, block_id in zip(resolved.numbers, resolved.block_ids, strict=True)
     )
-    found = _found_limitations(outcome.ending.ending, citations, judged, dropped=dropped, wording=wording)
+    looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
+    found = _found_limitations(
+        outcome.ending.ending, citations, judged, dropped=dropped, looked_up=looked_up, wording=wording
+    )
     status, reason = _STATUS[outcome.ending.ending], outcome.reason
     if status == "complete" and (outcome.closed or any(one.code in _MAKES_PARTIAL for one in (*limitations, *found))):
         status = "partial"
@@ -140,14 +143,28 @@ def _check_told(one: CheckedClaim, resolved: Resolved, wording: Wording) -> Clai
 
 
 _MAKES_PARTIAL = frozenset(
-    {"citation_unsupported", "claims_dropped", "no_citation", "provider_cut_prompt", "tool_failed", "uncited_claims"}
+    {
+        "citation_unsupported",
+        "claims_dropped",
+        "no_citation",
+        "plan_uncovered",
+        "provider_cut_prompt",
+        "tool_failed",
+        "uncited_claims",
+    }
 )
 _NAMED = 5  # uncited sentences
 _SENTENCE_CHARS = 160
 
 
 def _found_limitations(
-    ending: Ending, citations: tuple[Citation, ...], judged: Judged, *, dropped: int, wording: Wording
+    ending: Ending,
+    citations: tuple[Citation, ...],
+    judged: Judged,
+    *,
+    dropped: int,
+    looked_up: bool,
+    wording: Wording,
 ) -> list[Limitation]:
     found: list[Limitation] = []
 
@@ -161,6 +178,8 @@ def _found_limitations(
     doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
     if doubtful:
         limit("citation_unsupported", count=len(doubtful), problems=doubtful)
+    if not looked_up:
+        return found
     uncited = [one.claim.sentence for one in judged.doubtful if not one.cited]
     if ending == "answer" and not citations:
         limit("no_citation")

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from api.agent.native import ENDINGS
-from api.agent.steps import CountTokens, Start
+from api.agent.steps import CountTokens, Start, Wording
 from api.tools.registry import DESCRIPTORS
 from shared.llm.port import Function
 from shared.prompts import Bundle, Lang
@@ -27,6 +27,24 @@ class Exchange(Struct, frozen=True, kw_only=True):
     answer: str
 
 
+class Asked(Struct, frozen=True, kw_only=True):
+    """The question, and what was said before it.
+
+    `plain`: the question made to stand alone by words; `question` itself where it does already. `recent`: exchanges in their words,
+    oldest first, as many as fit; `summary`: one line for each one before them. `missing`: names of missing documents as JSON strings.
+    """
+
+    question: str
+    plain: str
+    recent: tuple[Exchange, ...] = ()
+    summary: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def leans(self) -> bool:
+        return self.plain != self.question
+
+
 class BundleWording:
     """A bundle in one language. Its sentences follow the question's language: Chinese, or English for every other."""
 
@@ -43,24 +61,48 @@ def prompt_lang(question: str) -> Lang:
     return "zh" if lang == "zh" or (lang == "und" and _HAN.search(question)) else "en"
 
 
-def opening(
+def asked(
     question: str,
-    history: Sequence[Exchange],
+    *,
+    plain: str | None = None,
+    history: Sequence[Exchange] = (),
+    summary: Sequence[str] = (),
+    named: Sequence[str] = (),
+    count: CountTokens,
+) -> Asked:
+    """`named`: missing documents, as `gaps.named` has them: data, so they stand in the task as JSON and never in the system prompt."""
+    return Asked(
+        question=question,
+        plain=question if plain is None else plain,
+        recent=tuple(_recent(history, count)),
+        summary=tuple(summary),
+        missing=tuple(msgspec.json.encode(name).decode() for name in named),
+    )
+
+
+def task(wording: Wording, asked: Asked, *, read_as: str | None = None) -> str:
+    """The message that hands the question over. `read_as`: what it means, standing alone, where that is not the same."""
+    return wording.render(
+        "task",
+        question=asked.question,
+        read_as=None if read_as == asked.question else read_as,
+        history=list(asked.recent),
+        summary=list(asked.summary),
+        missing=list(asked.missing),
+    )
+
+
+def opening(
+    asked: Asked,
     *,
     wording: BundleWording,
     limits: Limits,
     snapshot: Snapshot,
     gap: SnapshotGap,
-    named: Sequence[str],
     scoped: bool,
-    count: CountTokens,
     protocol: ProtocolName = "react",
 ) -> Start:
-    """The system prompt and the task, rendered from the bundle.
-
-    `named`: missing documents, as `gaps.named` has them: data, so they stand in the task as JSON and never in the system
-    prompt. `scoped`: the caller restricted the run to some documents.
-    """
+    """The system prompt and the task, rendered from the bundle. `scoped`: the caller restricted the run to some documents."""
     tools = [
         {
             "name": one.name,
@@ -69,27 +111,19 @@ def opening(
         }
         for one in DESCRIPTORS
     ]
-    system = wording.render(
-        "system",
-        max_tool_calls=limits.max_tool_calls,
-        snapshot_id=snapshot.snapshot_id,
-        complete=gap.state == "ready",
-        missing=len(gap.failed_documents),
-        scoped=scoped,
-        tools=tools,
-        protocol=protocol,
-    )
+    holds: dict[str, object] = {
+        "snapshot_id": snapshot.snapshot_id,
+        "complete": gap.state == "ready",
+        "missing": len(gap.failed_documents),
+        "scoped": scoped,
+    }
     return Start(
-        system=system,
-        task=wording.render(
-            "task",
-            question=question,
-            history=_recent(history, count),
-            missing=[msgspec.json.encode(name).decode() for name in named],
-        ),
+        system=wording.render("system", max_tool_calls=limits.max_tool_calls, tools=tools, protocol=protocol, **holds),
+        task=task(wording, asked),
         limits=limits,
         tools=frozenset(one.name for one in DESCRIPTORS),
         snapshot_id=snapshot.snapshot_id,
+        collection=wording.render("status", **holds),
         protocol=protocol,
         functions=tuple(
             Function(name=one.name, description=one.description[wording.lang], schema=one.schema) for one in DESCRIPTORS

@@ -18,8 +18,11 @@ from api.agent.budget import within_window
 from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
 from api.agent.finish import Verified, finish
-from api.agent.loop import LOOP_VERSION, run
-from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
+from api.agent.loop import LOOP_VERSION
+from api.agent.paths.follow_up import carried, remembered
+from api.agent.paths.router import Route, route
+from api.agent.paths.walk import walk
+from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
 from api.agent.steps import Broken, Outcome
@@ -36,7 +39,17 @@ from shared.text.sentences import sentences
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
-from shared.types.runs import Answer, CitationMode, Limitation, Limits, ProtocolName, RunManifest, RunRecord, Scope
+from shared.types.runs import (
+    Answer,
+    CitationMode,
+    Limitation,
+    Limits,
+    ProtocolName,
+    RunManifest,
+    RunRecord,
+    Scope,
+    WantedPath,
+)
 from shared.version import APP_VERSION
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
@@ -50,6 +63,9 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     scope: Scope | None = None
     history: tuple[Exchange, ...] = ()  # oldest first
+    summary: tuple[str, ...] = ()  # one line for each exchange before those
+    entities: tuple[str, ...] = ()  # that the conversation has named, the latest last
+    path: WantedPath = "auto"
     protocol: ProtocolName = "react"
     citation_mode: CitationMode = "flag"
 
@@ -79,9 +95,11 @@ async def run_agent(
         request = replace(request, protocol="react")  # the only one that the built-in answerer speaks
     else:  # a limit above what the model takes at once would only cost a refused call
         request = replace(request, limits=within_window(request.limits, chat.window_tokens))
+    plain = _standing_alone(request)
+    chosen = route(plain, wanted=request.path, has_model=chat is not None, scoped=request.scope is not None)
     with _tracer.start_as_current_span(names.RUN) as span:
         so_far = so_far or RunSoFar()
-        manifest = so_far.manifest = _manifest(request, pinned, chat, bundle)
+        manifest = so_far.manifest = _manifest(request, pinned, chat, bundle, chosen)
         span.set_attributes(
             {
                 names.OPERATION: "invoke_agent",
@@ -95,6 +113,8 @@ async def run_agent(
         record = await _run(
             request,
             manifest,
+            plain,
+            chosen,
             pinned=pinned,
             chat=chat,
             tools=Toolbox(pinned, scope=scope),
@@ -117,6 +137,8 @@ def warm_up() -> None:
 async def _run(
     request: RunRequest,
     manifest: RunManifest,
+    plain: str,
+    chosen: Route,
     *,
     pinned: Pinned,
     chat: Chat | None,
@@ -131,35 +153,41 @@ async def _run(
     emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
     scoped = request.scope is not None
     named = await asyncio.to_thread(gaps.named, gap, question=request.question)  # there may be thousands
-    start = await asyncio.to_thread(
-        opening,
+    question = await asyncio.to_thread(
+        asked,
         request.question,
-        request.history,
+        plain=plain,
+        history=request.history,
+        summary=request.summary,
+        named=named,
+        count=count_tokens,
+    )
+    start = opening(
+        question,
         wording=wording,
         limits=request.limits,
         snapshot=pinned.snapshot,
         gap=gap,
-        named=named,
         scoped=scoped,
-        count=count_tokens,
         protocol=request.protocol,
     )
     answerer: Answerer
     if chat is None:
-        answerer = ExtractiveAnswerer(request.question, wording, watch, scoped=scoped)
+        answerer = ExtractiveAnswerer(plain, wording, watch, scoped=scoped)
     else:
         answerer = ModelAnswerer(chat, watch, so_far=so_far)
     driver = Driver(answerer=answerer, tools=tools, count=count_tokens, emit=emit, watch=watch, now_ms=now_ms)
     so_far.state = State(start, wording=wording, count=count_tokens)
-    steps = run(so_far.state)
-    if chat is not None and request.citation_mode == "strict":
+    steps = walk(so_far.state, question, chosen, has_model=chat is not None)
+    mode = "flag" if chosen.path == "direct" else request.citation_mode  # what nothing was looked up for has no sources
+    if chat is not None and mode == "strict":
         steps = repairing(steps, so_far.state)
     outcome = await drive(steps, driver)
     standing = gaps.limitations(gap, named=named, wording=wording)
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
-    verified = finish(outcome, wording=wording, standing=standing, mode=request.citation_mode)
+    verified = finish(outcome, wording=wording, standing=standing, mode=mode)
     answer = Answer(
         run_id=request.run_id,
         status=verified.status,
@@ -183,6 +211,15 @@ async def _run(
     return RunRecord(
         answer=answer, ledger=outcome.ledger.entries, access=None if labels is None else tuple(sorted(labels))
     )
+
+
+def _standing_alone(request: RunRequest) -> str:
+    """The question as words alone make it understandable without the conversation."""
+    last, entities = None, request.entities
+    for exchange in request.history:  # each may itself have leaned on the one before
+        last = exchange.question if last is None else carried(exchange.question, last=last, entities=())
+        entities = remembered(entities, last)
+    return request.question if last is None else carried(request.question, last=last, entities=entities)
 
 
 async def _visible_documents(pinned: Pinned) -> int:
@@ -211,7 +248,7 @@ def _tell(answer: Answer, outcome: Outcome, emit: Callable[[RunEvent], None]) ->
     emit(RunCompleted(answer=answer))
 
 
-def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bundle) -> RunManifest:
+def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bundle, chosen: Route) -> RunManifest:
     snapshot = pinned.snapshot
     return RunManifest(
         app_version=APP_VERSION,
@@ -231,6 +268,8 @@ def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bu
         citation_mode=request.citation_mode,
         prompt_bundle_origin=bundle.origin,
         prompt_bundle_parent=bundle.manifest.parent,
+        path=chosen.path,
+        path_reason=chosen.reason,
     )
 
 

@@ -9,6 +9,7 @@ from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
 from api.agent.decisions import Problem
 from api.agent.native import ENDINGS
+from api.agent.paths.planning import Fault
 from api.agent.prompting import Exchange
 from shared.errors import UpstreamCode
 from shared.prompts import Bundle, Lang
@@ -21,6 +22,7 @@ _LIMITS: tuple[str, ...] = get_args(LimitCode)
 _BRAKES: tuple[str, ...] = get_args(Brake)
 _NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
 _TOOL: Values = {"name": "search_blocks", "description": "…", "schema": "{}"}
+_COMPARED = "年假和病假哪个更长？"
 _EXCHANGE = Exchange(question="病假呢？", answer="需提交医院证明。[1]")
 
 SAMPLES: dict[str, tuple[Values, ...]] = {
@@ -38,8 +40,14 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         for complete, missing, scoped in ((True, 0, False), (False, 2, True), (False, 0, False))
     ),
     "task": (
-        {"question": "年假有几天？", "history": [], "missing": []},
-        {"question": "年假有几天？", "history": [_EXCHANGE], "missing": ['"手册/损坏.pdf"']},
+        {"question": "年假有几天？", "read_as": None, "history": [], "summary": [], "missing": []},
+        {
+            "question": "那病假呢？",
+            "read_as": "病假有几天？",
+            "history": [_EXCHANGE],
+            "summary": ["年假有几天？ → 五天。"],
+            "missing": ['"手册/损坏.pdf"'],
+        },
     ),
     "finalize": tuple(
         {"closed": closed, "blocks": blocks, "protocol": protocol}
@@ -50,6 +58,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
     "observation": (
         *({"code": code, "turn": 2, **_NUMBERS} for code in (*_LIMITS, "repeated", "tool_timeout")),
         *({"code": "one_call", "dropped": dropped} for dropped in (1, 2)),
+        *({"code": "dropped", "count": count} for count in (1, 2)),
     ),
     "ending": tuple({"name": name} for names in ENDINGS.items() for name in names),
     "protocol_error": tuple(
@@ -71,6 +80,9 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         *({"code": "citation_unsupported", "count": n, "problems": ["[1] a", "[2] b"][:n]} for n in (1, 2)),
         *({"code": "uncited_claims", "count": n, "sentences": ["A.", "B."][:n]} for n in (1, 2)),
         *({"code": "claims_dropped", "count": count} for count in (1, 2)),
+        {"code": "not_looked_up"},
+        *({"code": "plan_uncovered", "questions": ["甲？", "乙？"][:n]} for n in (1, 2)),
+        *({"code": "claims_unchecked", "count": count} for count in (1, 2)),
     ),
     "repair": tuple(
         {"doubts": [{"sentence": "年假10天。", "problem": "10天"}] * n, "protocol": protocol}
@@ -126,6 +138,27 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
             for scoped in (True, False)
         ),
     ),
+    "answering": ({"collection": "# 文档库"},),
+    "answer": tuple(
+        {"blocks": blocks, "uncovered": uncovered, "careful": careful, "closed": closed}
+        for blocks, uncovered, careful, closed in (
+            (2, [], False, False),
+            (2, ["病假有几天？"], True, True),
+            (0, ["年假有几天？", "病假有几天？"], False, False),
+        )
+    ),
+    "direct": ({},),
+    "standalone": tuple(
+        {"question": "那病假呢？", "history": [_EXCHANGE], "summary": summary, "guess": "病假有几天？"}
+        for summary in ([], ["年假有几天？ → 五天。"])
+    ),
+    **{name: ({"question": "请问年假到底有几天？"},) for name in ("rewrite", "multi_query", "step_back", "hyde")},
+    "decompose": (
+        *({"question": _COMPARED, "fault": fault, "detail": "a"} for fault in (None, *get_args(Fault))),
+        {"question": _COMPARED, "fault": "too_many", "detail": "6"},
+    ),
+    "extract": ({"question": "泵站由谁负责？", "fields": ["姓名", "部门"], "blocks": ['"泵站由王工负责。"']},),
+    "check": ({"claims": ['"年假五天。"', '"病假十天。"'], "blocks": ['"请假制度 › 年假: 年假五天。"']},),
 }  # fmt: skip
 
 _LANGS: tuple[Lang, ...] = get_args(Lang)

@@ -28,7 +28,8 @@ class CountTokens(Protocol):
 class Start(Struct, frozen=True, kw_only=True):
     """`system`, `task`: rendered prompts. `tools`: names that may be called; fixed in code, no text can widen it.
 
-    `functions`, `endings`: the tools, and ways to end without an answer, as native functions.
+    `functions`, `endings`: the tools, and ways to end without an answer, as native functions. `collection`: what the snapshot
+    holds, rendered, as it stands in `system`.
     """
 
     system: str
@@ -36,6 +37,7 @@ class Start(Struct, frozen=True, kw_only=True):
     limits: Limits
     tools: frozenset[ToolName]
     snapshot_id: SnapshotId
+    collection: str = ""
     protocol: ProtocolName = "react"
     functions: tuple[Function, ...] = ()
     endings: tuple[Function, ...] = ()
@@ -99,7 +101,14 @@ class Retried(Struct, frozen=True, kw_only=True):
     wait_ms: int
 
 
-Note: TypeAlias = TurnStarted | Thought | ToolCalled | ToolResulted | Admission | Braked | Misspoken | Retried
+class Noted(Struct, frozen=True, kw_only=True):
+    """A decision that the trace keeps: `event` on the turn, with plain values."""
+
+    event: str
+    values: dict[str, str | int | float | bool]
+
+
+Note: TypeAlias = Noted | TurnStarted | Thought | ToolCalled | ToolResulted | Admission | Braked | Misspoken | Retried
 Effect: TypeAlias = AskModel | CallTool | Measure | Note  # a Note is answered by None
 
 

@@ -17,7 +17,7 @@ from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
-from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope
+from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope, WantedPath
 from shared.types.traces import RunSummary, Trace, TraceLevel
 
 _FORMS = ("application/json", "text/event-stream")
@@ -43,6 +43,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     citation_mode: CitationMode | None = None  # None = the settings'
     protocol: ProtocolName | None = None  # None = the settings'
     prompt_bundle: str | None = None  # id/version; None = the settings'
+    path: WantedPath = "auto"  # how the question is gone about; auto = as the router sees fit
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -74,6 +75,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             citation_mode=data.citation_mode or parts.settings.citations.mode,
             protocol=data.protocol or parts.settings.chat.protocol,
             prompt_bundle=data.prompt_bundle,
+            path=data.path,
         ),
         access_of(request),
     )

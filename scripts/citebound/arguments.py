@@ -20,6 +20,7 @@ from scripts.citebound.failure import USAGE, CommandFailed
 from scripts.citebound.prompt_arguments import prompt_verbs
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
+from shared.types.runs import WantedPath
 from shared.types.runs import ProtocolName
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
@@ -105,9 +106,17 @@ def parser() -> argparse.ArgumentParser:
     _narrowing(question)
     question.add_argument("--snapshot", metavar="SNAPSHOT", help="on this snapshot instead of the active one")
     _preferring(question)
+    question.add_argument(
+        "--path",
+        choices=get_args(WantedPath),
+        default="auto",
+        help="how to go about it (default: as its features suggest)",
+    )
     question.add_argument("--prompt-bundle", metavar="BUNDLE", help="with this wording, see `prompts`")
     question.add_argument(
-        "--protocol", choices=get_args(ProtocolName), help="how the model says what it does next: text, or function calls"
+        "--protocol",
+        choices=get_args(ProtocolName),
+        help="how the model says what it does next: text, or function calls",
     )
     question.add_argument(
         "--strict",

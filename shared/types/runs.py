@@ -13,6 +13,9 @@ Verdict = Literal["supported", "unsupported", "unchecked"]
 # what becomes of a sentence that its sources don't support: it is flagged, or repaired once and otherwise dropped
 CitationMode = Literal["flag", "strict"]
 ProtocolName = Literal["react", "tools"]  # how a model says what it decides: text, or native function calls
+# how a question is gone about; see api/agent/paths/README.md
+PathName = Literal["direct", "pipeline", "agent", "plan", "verify"]
+WantedPath = Literal["auto", "direct", "pipeline", "agent", "plan", "verify"]
 ToolName = Literal["list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"]
 
 
@@ -131,6 +134,8 @@ class RunManifest(Struct, frozen=True, kw_only=True):
     citation_mode: CitationMode = "flag"
     prompt_bundle_origin: Literal["release", "local"] = "release"
     prompt_bundle_parent: str | None = None  # id/version
+    path: PathName = "agent"
+    path_reason: str = ""  # code of why the router chose it; "forced"
 
 
 class SnapshotGap(Struct, frozen=True, kw_only=True):
@@ -159,6 +164,34 @@ class Answer(Struct, frozen=True, kw_only=True):
     claims: tuple[ClaimCheck, ...] = ()  # in the order of the text
 
 
+class Fingerprint(Struct, frozen=True, kw_only=True):
+    """A tool's payload without its texts."""
+
+    payload_sha256: str  # of the whole canonical payload, as it left the tool
+    payload_bytes: int
+    blocks: int  # shown in it
+    block_ids: tuple[BlockId, ...] = ()  # in its order; () where there are too many to keep
+    texts: tuple[str, ...] = ()  # of each of them: 16 hex digits of the SHA-256 of what was shown
+
+
+class RecordedCall(Struct, frozen=True, kw_only=True):
+    """One tool call of a run, retries included."""
+
+    turn: int
+    tool: str
+    arguments: str  # canonical JSON
+    arguments_sha256: str  # of these before secrets were taken out
+    error_code: str | None = None
+    came_to: Fingerprint | None = None  # None: cut off by the run's clock
+
+
+class Retrieval(Struct, frozen=True, kw_only=True):
+    """Everything beside the manifest that it takes to carry out a run's tool calls again."""
+
+    scope: Scope | None
+    calls: tuple[RecordedCall, ...]
+
+
 class RunRecord(Struct, frozen=True, kw_only=True):
     """What is kept of a finished run."""
 
@@ -166,6 +199,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     ledger: tuple[LedgerEntry, ...]
     access: tuple[str, ...] | None  # labels the run could see; None = all
     asker: KeyId | None = None  # None = the owner
+    retrieval: Retrieval | None = None  # None = a run from before this was kept
 
 
 class StoredQuote(Struct, frozen=True, kw_only=True):

@@ -91,6 +91,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["snapshot_id"] = arguments.snapshot
     if arguments.prefer:
         body["prefer"] = arguments.prefer
+    if arguments.path != "auto":
+        body["path"] = arguments.path
     if arguments.prompt_bundle:
         body["prompt_bundle"] = arguments.prompt_bundle
     if arguments.protocol:
@@ -133,8 +135,9 @@ def show_step(event: RunEvent) -> None:
     match event:
         case RunStarted(run_id=run_id):
             note(f"run {run_id}")
-        case TurnStarted(turn=turn, final=final):
-            note(words(f"turn {turn}", f"第 {turn} 轮") + (words(" (final)", "（收尾）") if final else ""))
+        case TurnStarted(turn=turn, final=final, purpose=purpose):
+            what = purpose or (words("final", "收尾") if final else "")
+            note(words(f"turn {turn}", f"第 {turn} 轮") + (words(f" ({what})", f"（{what}）") if what else ""))
         case Thought(text=text):
             note(f"  {text}", "dim italic")
         case ToolCalled(tool=tool, arguments=given):

@@ -10,7 +10,7 @@ from jinja2 import UndefinedError
 from msgspec import structs
 
 from api.agent.gaps import MOST_NAMED, NAME_CHARS, gap, named
-from api.agent.prompting import BundleWording, Exchange, opening, prompt_lang
+from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang
 from api.agent.samples import SAMPLES
 from shared.access import OWNER
 from shared.errors import SettingsError
@@ -50,27 +50,26 @@ def same_as_golden(name: str, text: str) -> None:
 def test_the_opening_messages_read_as_reviewed(wording: BundleWording) -> None:
     snapshot = a_snapshot(failed=(FAILED,))
     start = opening(
-        "年假有几天？" if wording is ZH else "How many days of leave?",
-        [Exchange(question="病假呢？", answer="需提交医院证明。[1]")],
+        asked(
+            "年假有几天？" if wording is ZH else "How many days of leave?",
+            history=[Exchange(question="病假呢？", answer="需提交医院证明。[1]")],
+            named=["手册/损坏.pdf (corrupt)"],
+            count=count,
+        ),
         wording=wording,
         limits=Limits(),
         snapshot=snapshot,
         gap=gap(snapshot, OWNER, documents=3),
-        named=["手册/损坏.pdf (corrupt)"],
         scoped=True,
-        count=count,
     )
     same_as_golden(f"system.{wording.lang}", start.system)
     native = opening(
-        "年假有几天？" if wording is ZH else "How many days of leave?",
-        [],
+        asked("年假有几天？" if wording is ZH else "How many days of leave?", history=[], named=[], count=count),
         wording=wording,
         limits=Limits(),
         snapshot=snapshot,
         gap=gap(snapshot, OWNER, documents=3),
-        named=[],
         scoped=False,
-        count=count,
         protocol="tools",
     )
     functions = [function_shape(one) for one in native.endings]
@@ -82,14 +81,16 @@ def test_the_opening_messages_read_as_reviewed(wording: BundleWording) -> None:
 
 @BOTH
 def test_every_text_of_the_harness_reads_as_reviewed(wording: BundleWording) -> None:
+    of_paths = ("answering", "answer", "direct", "standalone", "rewrite", "multi_query", "step_back", "hyde", "decompose", "extract", "check")  # fmt: skip
     asked_elsewhere = ("system", "task")
-    rendered = [
-        f"{template}: {wording.render(template, **values)}"
-        for template, samples in SAMPLES.items()
-        if template not in asked_elsewhere
-        for values in samples
-    ]
-    same_as_golden(f"harness.{wording.lang}", "\n---\n".join(rendered))
+    for golden, templates in (("paths", of_paths), ("harness", SAMPLES.keys() - {*of_paths, *asked_elsewhere})):
+        rendered = [
+            f"{template}: {wording.render(template, **values)}"
+            for template, samples in SAMPLES.items()
+            if template in templates
+            for values in samples
+        ]
+        same_as_golden(f"{golden}.{wording.lang}", "\n---\n".join(rendered))
 
 
 @pytest.mark.parametrize("template", ["observation", "limitation"])
@@ -104,7 +105,7 @@ def test_a_value_that_nobody_gave_is_a_bug() -> None:
 
 
 def test_a_question_cannot_run_template_code() -> None:
-    assert "{{ 7 * 7 }}" in ZH.render("task", question="{{ 7 * 7 }}", history=[], missing=[])
+    assert "{{ 7 * 7 }}" in ZH.render("task", question="{{ 7 * 7 }}", read_as=None, history=[], summary=[], missing=[])
 
 
 @pytest.mark.parametrize(
@@ -126,15 +127,12 @@ def test_of_a_long_history_the_newest_exchanges_are_kept_whole() -> None:
     history = [Exchange(question=f"问{n}", answer="答" * 1_500) for n in range(4)]
     snapshot = a_snapshot()
     start = opening(
-        "然后呢？",
-        history,
+        asked("然后呢？", history=history, named=[], count=count),
         wording=ZH,
         limits=Limits(),
         snapshot=snapshot,
         gap=gap(snapshot, OWNER, documents=3),
-        named=[],
         scoped=False,
-        count=count,
     )
     assert [name in start.task for name in ("问0", "问1", "问2", "问3")] == [False, False, True, True]
 
@@ -146,15 +144,12 @@ def test_a_missing_documents_name_is_one_line_of_data_and_not_in_the_system_prom
     snapshot = a_snapshot(failed=(structs.replace(FAILED, key=key),))
     here = gap(snapshot, OWNER, documents=3)
     start = opening(
-        "年假有几天？",
-        [],
+        asked("年假有几天？", history=[], named=named(here, question="年假有几天？"), count=count),
         wording=wording,
         limits=Limits(),
         snapshot=snapshot,
         gap=here,
-        named=named(here, question="年假有几天？"),
         scoped=False,
-        count=count,
     )
     assert "DAN" not in start.system
     (line,) = (line for line in start.task.splitlines() if "DAN" in line)

@@ -159,7 +159,7 @@ def test_a_release_can_not_be_promoted(shelf: Shelf) -> None:
 
 def test_the_samples_try_every_released_template() -> None:
     templates = {path.split("/")[1].removesuffix(".j2") for path in BUNDLE.sources}
-    parts_of_system = {"rules", "status", "tools"}
+    parts_of_system = {"rules", "status", "tools", "citing"}
     assert templates - parts_of_system == set(SAMPLES)
     assert check_bundle(BUNDLE) == ()
 
@@ -171,4 +171,4 @@ def test_a_missing_template_is_told(shelf: Shelf) -> None:
 
 def test_a_value_that_nobody_gave_raises(shelf: Shelf) -> None:
     with pytest.raises(UndefinedError):
-        shelf.usable(None).render("task", lang="en", history=[], missing=[])
+        shelf.usable(None).render("task", lang="en", read_as=None, history=[], summary=[], missing=[])

@@ -1,0 +1,78 @@
+"""Ask the model for something beside the conversation: a query, a plan, a judgement. It costs like any other call.
+
+An aside is a turn of its own, with a prompt of the bundle, in the same budgets, with the same retry. What can't be had, because the
+budget, the time or the provider does not allow it or the reply is no use, is None: a path goes on without it.
+"""
+
+import re
+from collections.abc import Callable, Generator
+from typing import TypeAlias, TypeVar
+
+from api.agent import budget
+from api.agent.arguments import Unreadable, read_object
+from api.agent.asking import ask
+from api.agent.budget import Refused
+from api.agent.conversation import Conversation
+from api.agent.state import State
+from api.agent.steps import Effect, Event, Noted, Replied
+from shared.telemetry import names
+from shared.types.events import TurnStarted
+
+T = TypeVar("T")
+Aside: TypeAlias = Generator[Effect, Event | None, T | None]
+
+_THOUGHT_OVER = re.compile(r"(?is)\A.*</(?:think|thinking|reasoning)>")
+MOST_TRIES = 20  # opening brackets looked at in one reply
+
+
+def aside(state: State, purpose: str, prompt: str, read: Callable[[dict[str, object]], T | None]) -> Aside[T]:
+    """`prompt`: the whole message; the reply must hold a JSON object, which `read` makes something of, or None."""
+    state.turn += 1
+    yield TurnStarted(turn=state.turn, final=False, purpose=purpose)
+    reply = yield from _reply(state, prompt)
+    found = None if reply is None else replied_object(reply)
+    value = None if found is None else read(found)
+    yield Noted(event=names.QUERY_TOOL, values={"name": purpose, "used": value is not None})
+    return value
+
+
+def _reply(state: State, prompt: str) -> Generator[Effect, Event | None, str | None]:
+    beside = Conversation(state.count)
+    beside.say("user", prompt)
+    both = budget.grown(state.talk.context, beside.context.tokens)  # afterwards the run itself must still be affordable
+    if isinstance(budget.afford_turn(context=both, spent=state.spent, limits=state.limits), Refused):
+        return None
+    if state.elapsed_ms >= state.deadlines.tools_ms:
+        return None
+    own, unread = state.talk, state.unread
+    state.talk, state.unread = beside, None
+    try:
+        reply = yield from ask(state, final=False)
+    finally:
+        state.talk, state.unread = own, unread
+    return reply.text if isinstance(reply, Replied) else None
+
+
+def replied_object(text: str) -> dict[str, object] | None:
+    """The JSON object of a reply, with whatever stands round it."""
+    said = _THOUGHT_OVER.sub("", text)
+    at = -1
+    for _ in range(MOST_TRIES):
+        at = min((place for sign in "{｛" if (place := said.find(sign, at + 1)) >= 0), default=-1)
+        if at < 0:
+            return None
+        try:
+            read = read_object(said, at)
+        except Unreadable:
+            continue
+        if not read.unclosed and read.value:
+            return read.value
+    return None
+
+
+def one_line(value: object, *, most: int) -> str | None:
+    """A string that a model gave, as one line; None for anything else, for nothing, and for what is longer than `most`."""
+    if not isinstance(value, str):
+        return None
+    line = " ".join(value.split())
+    return line if 0 < len(line) <= most else None

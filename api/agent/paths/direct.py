@@ -1,0 +1,16 @@
+"""Answer without looking anything up: small talk, and work on a text that stands in the message. It cites nothing and says so."""
+
+from api.agent.loop import Steps
+from api.agent.paths.answering import last
+from api.agent.prompting import Asked, task
+from api.agent.state import State
+from shared.types.events import TurnStarted
+
+
+def direct(state: State, asked: Asked) -> Steps:
+    state.talk.say("system", state.wording.render("direct"))
+    state.talk.say("user", task(state.wording, asked, read_as=None))
+    state.limit("not_looked_up")
+    state.turn += 1
+    yield TurnStarted(turn=state.turn, final=True, purpose="direct")
+    return (yield from last(state))

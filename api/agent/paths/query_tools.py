@@ -1,0 +1,64 @@
+"""Other words to search with: rewriting, several phrasings, a step back, an imagined passage. Each a prompt of the bundle.
+
+None of them touches an exact name: a string that means itself is searched for as it is, and a rewriting that lost one is not used.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from api.agent.exact_names import exact_names
+from api.agent.paths.asides import Aside, aside, one_line
+from api.agent.prompting import Asked
+from api.agent.state import State
+from api.tools.search_blocks import MAX_QUERY
+
+MOST_QUERIES = 3
+
+
+def standalone(state: State, asked: Asked) -> Aside[str]:
+    """The question with what it leans on put into words; only sensible where it does lean on something."""
+    prompt = state.wording.render(
+        "standalone", question=asked.question, history=asked.recent, summary=asked.summary, guess=asked.plain
+    )
+    return (
+        yield from aside(state, "standalone", prompt, lambda found: one_line(found.get("question"), most=MAX_QUERY))
+    )
+
+
+def rewrite(state: State, question: str) -> Aside[str]:
+    """A query for search: names and subject, without what only speaks to us."""
+    prompt = state.wording.render("rewrite", question=question)
+    query = yield from aside(state, "rewrite", prompt, lambda found: _faithful(found.get("query"), question))
+    return query
+
+
+def multi_query(state: State, question: str) -> Aside[tuple[str, ...]]:
+    """The same question in other words, `MOST_QUERIES` at most."""
+
+    def read(found: dict[str, object]) -> tuple[str, ...] | None:
+        given = found.get("queries")
+        listed = cast("Sequence[object]", given) if isinstance(given, list) else ()
+        queries = dict.fromkeys(query for one in listed if (query := _faithful(one, question)) and query != question)
+        return tuple(queries)[:MOST_QUERIES] or None
+
+    return (yield from aside(state, "multi_query", state.wording.render("multi_query", question=question), read))
+
+
+def step_back(state: State, question: str) -> Aside[str]:
+    """The more general question behind this one: where the answer's surroundings may be found."""
+    prompt = state.wording.render("step_back", question=question)
+    return (yield from aside(state, "step_back", prompt, lambda found: one_line(found.get("query"), most=MAX_QUERY)))
+
+
+def hyde(state: State, question: str) -> Aside[str]:
+    """A passage as it might stand in a document, to search by its meaning; no evidence, and never for exact names."""
+    if exact_names(question):
+        return None
+    prompt = state.wording.render("hyde", question=question)
+    return (yield from aside(state, "hyde", prompt, lambda found: one_line(found.get("passage"), most=MAX_QUERY)))
+
+
+def _faithful(value: object, question: str) -> str | None:
+    query = one_line(value, most=MAX_QUERY)
+    lost = query is None or any(name.casefold() not in query.casefold() for name in exact_names(question))
+    return None if lost else query

@@ -1,0 +1,89 @@
+"""Whatever a provider and the tools do, every path keeps the limits, pays for every token and ends once: as the loop does."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from api.agent.finish import finish
+from api.agent.steps import AskFailed, AskModel, CallTool, Event, Replied
+from shared.types.runs import Limits, PathName
+from tests.promises import promise
+from tests.property.agent.test_runs import LIMITS, Player
+from tests.unit.agent.paths.walking import walked
+from tests.unit.agent.playing import DOC
+from tests.unit.agent.texts import ZH
+
+PLAN = {
+    "questions": [
+        {"id": "a", "question": "年假有几天？", "gives": ["x"]},
+        {"id": "b", "question": "{a.x}的依据？", "gives": []},
+        {"id": "c", "question": "病假有几天？", "gives": []},
+    ]
+}
+OBJECTS = (
+    PLAN,
+    {"query": "年假"},
+    {"queries": ["休假", "假期"]},
+    {"passage": "员工享有若干天年假。"},
+    {"fields": {"x": "段"}},
+    {"verdicts": {"1": "contradicted", "2": "supported"}},
+    {"question": "病假有几天？"},
+    {"questions": [{"id": "a", "question": "{a.x}"}]},
+)
+REPLIES = (
+    *(json.dumps(one, ensure_ascii=False) for one in OBJECTS),
+    f"Action: Finish[年假五天【来源：{DOC}.v1#0】。病假99天。]",
+    "Action: Refuse[没有]",
+    "",
+)
+
+
+class PathPlayer(Player):
+    """The same chance, with replies that paths can use among those they can't."""
+
+    def ask(self, ask: AskModel) -> Event:
+        if self.data.draw(st.booleans()):
+            return super().ask(ask)
+        assert ask.input_tokens <= self.limits.max_context_tokens
+        text = self.data.draw(st.sampled_from(REPLIES))[: ask.max_output_tokens]
+        self.expect(ask.input_tokens, len(text), estimated=True)
+        return Replied(
+            text=text, reasoning="", usage=None, finish_reason="stop", metered=True, elapsed_ms=self.elapsed_ms
+        )
+
+    def __call__(self, effect: AskModel | CallTool) -> Event:
+        event = super().__call__(effect)
+        assert isinstance(event, Replied | AskFailed) == isinstance(effect, AskModel)
+        return event
+
+
+@promise("P4")
+@pytest.mark.parametrize("path", ["direct", "pipeline", "agent", "plan", "verify"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), limits=LIMITS, forced=st.booleans(), leans=st.booleans())
+def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
+    path: PathName, data: st.DataObject, limits: Limits, forced: bool, leans: bool
+) -> None:
+    player = PathPlayer(data, limits)
+    played = walked(
+        path,
+        "E-7 和年假？" if data.draw(st.booleans()) else "年假有几天？",
+        player,
+        plain="病假有几天？" if leans else None,
+        reason="forced" if forced else "question",
+        limits=limits,
+    )
+    spent = played.outcome.spent
+    assert spent.tool_calls <= limits.max_tool_calls
+    assert spent.chat_input_tokens + spent.chat_output_tokens <= limits.max_request_tokens
+    assert (spent.chat_input_tokens, spent.chat_output_tokens) == (
+        player.expected.chat_input_tokens,
+        player.expected.chat_output_tokens,
+    )
+    assert spent.model_calls == player.expected.model_calls == len(played.asked) <= 2 * (2 * limits.max_tool_calls + 12)
+    assert {entry.block_id for entry in played.outcome.ledger.entries} <= player.shown
+    verified = finish(played.outcome, wording=ZH)
+    assert verified.text.strip()
+    assert {citation.block_id for citation in verified.citations} <= set(played.outcome.ledger.blocks)
