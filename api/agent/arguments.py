@@ -12,13 +12,14 @@ from msgspec import Struct
 _MAX_DEPTH = 32  # far beyond any tool's schema; keeps the reader's own recursion small
 _OPEN_OBJECT, _CLOSE_OBJECT = "{｛", "}｝"
 _OPEN_LIST, _CLOSE_LIST = "[［", "]］"
-_COMMA, _COLON = ",，", ":："
+_COMMA, _COLON = ",，", ":：="
 _QUOTES = {'"': '"', "＂": "＂", "'": "'", "“": "”“", "”": "”“", "‘": "’‘", "’": "’‘"}  # opening -> what may close it
 _ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
-_BLANK = re.compile(r"\s*")
+_BLANK = re.compile(r"(?:[\s\u200b\u2060\ufeff]|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_PAIR = re.compile(r"[A-Za-z_]\w*\s*[=:：]")
 FENCE_LINE = re.compile(r"```[\w-]*[ \t]*")
 
 
@@ -45,6 +46,17 @@ def starts_object(text: str, at: int) -> bool:
 def read_object(text: str, at: int) -> Read:
     """Read the object that begins at `at`. Raises: Unreadable."""
     reader = _Reader(text, at)
+    value = reader.mapping(1)
+    return Read(value=value, end=reader.at, unclosed=reader.unclosed)
+
+
+def starts_pair(text: str, at: int) -> bool:
+    return _PAIR.match(text, at) is not None
+
+
+def read_pairs(text: str, at: int) -> Read:
+    """Read `query="…", doc_ids=[…]` up to the bracket around it, which is left. Raises: Unreadable."""
+    reader = _Reader(text, at - 1)
     value = reader.mapping(1)
     return Read(value=value, end=reader.at, unclosed=reader.unclosed)
 

@@ -10,6 +10,7 @@ from api.agent.decisions import Decision, Ending, Finish, ProtocolError, ToolAct
 from shared.llm.port import FunctionCall
 
 _ENDINGS: dict[str, Ending] = {"finish": "answer", "refuse": "refusal", "clarify": "clarification"}
+_ALIASES = {"final_answer": "finish"}
 _PREFIX = re.compile(r"(?:functions?|tools?)[.:/]")
 _SUFFIX = re.compile(r":\d+$")
 
@@ -43,9 +44,15 @@ def _ended(call: FunctionCall, arguments: dict[str, object], said: str) -> Decis
     return Finish(thought=said if texts else "", ending=_ENDINGS[call.name], text=text, kept=text)
 
 
+def plain_name(name: str) -> str:
+    """A function's name without the namespace and number that some models put around it."""
+    return _SUFFIX.sub("", _PREFIX.sub("", name.strip(), count=1))
+
+
 def _name(call: FunctionCall) -> str:
-    name = _SUFFIX.sub("", _PREFIX.sub("", call.name.strip(), count=1))
-    return name.lower() if name.lower() in _ENDINGS else name
+    name = plain_name(call.name)
+    low = name.lower().replace(" ", "_")
+    return _ALIASES.get(low, low if low in _ENDINGS else name)
 
 
 def _arguments(text: str, *, cut: bool) -> dict[str, object]:

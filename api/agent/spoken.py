@@ -18,32 +18,39 @@ from shared.llm.port import FunctionCall
 
 _BEGIN = re.compile(
     r"<tool_calls?>|<function_calls?>|<\|?(?:｜DSML｜)?(?:function_calls|invoke)\b|<(?:function|invoke)[ =]|\[TOOL_CALLS\]"
-    r"|<\|tool_calls?(?:_section)?_begin\|>|<｜tool▁calls?▁begin｜>|<\|tool_call\|>|<\|python_tag\|>"
+    r"|<\|tool_calls?(?:_section)?_begin\|>|<｜tool▁calls?▁begin｜>|<\|tool_call\|>|<\|python_tag\|>|<\|channel\|>commentary to="
 )
+_OBJECT_ALONE = re.compile(r"\A\s*(?:```[\w-]*\s*)?\{.*\}\s*(?:```)?\s*\Z", re.DOTALL)
 _TAGGED = re.compile(r"<(?:function|invoke)(?:=| name=)\"?([\w.:-]+)\"?>(.*?)(?:</(?:function|invoke)>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
     r"<parameter(?:=| name=)\"?([\w.-]+)\"?[^>]*>\n?(.*?)\n?(?:</parameter>|(?=<parameter)|\Z)", re.DOTALL
 )
 _MARKED = re.compile(
-    r"(?:<\|tool_call_begin\|>|<｜tool▁sep｜>)\s*(?:functions\.)?([\w.-]+)(?::\d+)?\s*(?:<\|tool_call_argument_begin\|>|<｜tool▁sep｜>)?\s*(?:```(?:json)?)?\s*(?=\{)"
+    r"(?:<\|tool_call_begin\|>|<｜tool▁sep｜>|to=)\s*(?:functions\.)?([\w.-]+)(?::\d+)?\s*(?:<\|constrain\|>\w+)?\s*"
+    r"(?:<\|tool_call_argument_begin\|>|<｜tool▁sep｜>|<\|message\|>)?\s*(?:```(?:json)?)?\s*(?=\{)"
 )
-_NAMES = ("name", "tool", "function", "tool_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "input")
+_NAMES = ("name", "tool", "function", "tool_name", "action")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "actionInput")
 
 
 def spoken_calls(text: str) -> tuple[tuple[FunctionCall, ...], str]:
     """The calls that a reply ends with, and the text before them; no calls: the whole text."""
     begin = _BEGIN.search(text)
     if begin is None:
-        return (), text.strip()
+        calls = _objects(text) if _OBJECT_ALONE.match(text) else []
+        return _numbered(calls), "" if calls else text.strip()
     rest = text[begin.start() :]
     calls = _tagged(rest) or _marked(rest) or _objects(rest)
     if not calls:
         return (), text.strip()
+    return _numbered(calls), text[: begin.start()].strip()
+
+
+def _numbered(calls: list[tuple[str, str]]) -> tuple[FunctionCall, ...]:
     return tuple(
         FunctionCall(call_id=f"call_{place}", name=name, arguments=arguments)
         for place, (name, arguments) in enumerate(calls, start=1)
-    ), text[: begin.start()].strip()
+    )
 
 
 def _tagged(text: str) -> list[tuple[str, str]]:
@@ -92,6 +99,8 @@ def _objects(text: str) -> list[tuple[str, str]]:
         given: object = next((read.value[key] for key in _ARGUMENTS if key in read.value), None) or {}
         if not isinstance(name, str):
             return calls
+        if isinstance(given, str) and not given.lstrip().startswith("{"):
+            given = {"text": given}  # {"action": "Final Answer", "action_input": "…"}
         calls.append((name, given if isinstance(given, str) else msgspec.json.encode(given).decode()))
         at = read.end
     return calls

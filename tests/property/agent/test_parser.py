@@ -5,13 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.agent.decisions import Finish, ProtocolError, ToolAction
+from api.agent.native import decide, decide_last
 from api.agent.react import parse, parse_final
+from shared.llm.port import FunctionCall
 from tests.unit.agent.playing import TOOLS
 
 PIECES = (
     "Thought:", "Action:", "Observation:", "思考：", "行动：", "观察：", "Final Answer:", "Action Input:", "Finish", "Refuse",
     "search_blocks", "scan_term", "unknown", "[", "]", "［", "］", "【", "】", "(", "{", "}", '"', "'", "“", "”", ":", "：", ",", "，",
     '{"query": "年假"}', '{"query": "年假",}', "```json", "```", "\n", " ", "<think>", "</think>", "**", "\\", "\\u", "\ud800", "\0",
+    "<think>", "</think>", "<|im_end|>", "<|im_start|>user", "<tool_call>", "</tool_call>", "<|channel|>final<|message|>", "[THINK]",
+    "【行动】", "<action>", "</action>", "\u200b", "\r\n", "\\n", "//", "=", "query=", '{"name": "search_blocks", "arguments": {}}', "</s>", "[/INST]",
     "五天", "null", "-1.5", "【来源：abcdefgh.v1#0】",
 )  # fmt: skip
 REPLIES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
@@ -26,6 +30,31 @@ def test_every_reply_is_one_decision(reply: str, cut: bool) -> None:
             msgspec.json.encode(decision.arguments)
         if isinstance(decision, Finish):
             assert decision.text.strip()
+
+
+CALLS = st.lists(
+    st.builds(
+        FunctionCall,
+        call_id=st.text(max_size=3),
+        name=st.one_of(
+            st.sampled_from(["search_blocks", "functions.scan_term:1", "refuse", "finish", ""]), st.text(max_size=9)
+        ),
+        arguments=st.one_of(st.sampled_from(["", "{}", "[]", '{"query": "年假"', '"{}"', "null"]), REPLIES),
+    ),
+    max_size=3,
+)
+
+
+@given(reply=REPLIES, calls=CALLS, cut=st.booleans(), asked=st.booleans())
+def test_every_reply_with_calls_is_one_decision(reply: str, calls: list[FunctionCall], cut: bool, asked: bool) -> None:
+    planned = decide(reply, tuple(calls), tools=TOOLS, cut=cut, asked_before=asked)
+    for decision in (planned, decide_last(reply, tuple(calls), tools=TOOLS, cut=cut)):
+        assert isinstance(decision, ToolAction | Finish | ProtocolError)
+        decision.kept.encode()
+        if isinstance(decision, Finish):
+            assert decision.text.strip()
+        elif decision.call is not None:
+            assert isinstance(msgspec.json.decode(decision.call.arguments), dict)
 
 
 @given(

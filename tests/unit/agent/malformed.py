@@ -108,7 +108,6 @@ CASES: tuple[Case, ...] = (
     Case("no name", "Action: 查一下", ("error", "no_brackets")),
     Case("text as arguments", "Action: search_blocks[年假天数]", ("error", "not_an_object")),
     Case("list as arguments", 'Action: search_blocks[["年假"]]', ("error", "not_an_object")),
-    Case("assignment as arguments", 'Action: search_blocks[query="年假"]', ("error", "not_an_object")),
     Case("name twice", 'Action: search_blocks[{"query": "a", "query": "b"}]', ("error", "bad_json")),
     Case("no comma", 'Action: search_blocks[{"query": "a" "doc_ids": []}]', ("error", "bad_json")),
     Case("quote inside a string", 'Action: search_blocks[{"query": "the "best" one"}]', ("error", "bad_json")),

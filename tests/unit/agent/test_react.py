@@ -6,6 +6,7 @@ import pytest
 
 from api.agent.decisions import Decision, Finish, ProtocolError, ToolAction
 from api.agent.react import parse, parse_final
+from tests.unit.agent.leaked import LEAKED
 from tests.unit.agent.malformed import CASES, Case
 
 TOOLS = frozenset({"list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"})
@@ -21,7 +22,7 @@ def meaning(decision: Decision) -> tuple[Any, ...]:
             return ("error", problem)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *LEAKED], ids=lambda case: case.name)
 def test_a_reply_means_what_it_plainly_says(case: Case) -> None:
     assert meaning(parse(case.reply, tools=TOOLS, cut=case.cut)) == case.expected
 

@@ -1,0 +1,62 @@
+"""A reply without what was never meant to be read: hidden reasoning, and the marks of chat templates. Pure."""
+
+import re
+
+from api.agent.arguments import without_fence
+
+_TAGS = "think|thinking|thought|reasoning|analysis"
+_OPEN = re.compile(rf"(?i)<({_TAGS})>|\[THINK\]|◁think▷")
+_CLOSE = re.compile(rf"(?i)</(?:{_TAGS})>|\[/THINK\]|◁/think▷")
+_CHANNEL = re.compile(r"<\|channel\|>\s*final[^<]{0,40}<\|message\|>")  # gpt-oss: what stands before is reasoning
+_TURN_ENDS = r"<\|(?:im_end|endoftext|end|eot_id|end_of_text|eom_id|return|user|endofprompt)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|</s>"
+_TURN_BEGINS = r"<\|im_start\|>(?:assistant)?|<\|begin_of_text\|>|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|assistant)\|>(?:assistant)?|<｜Assistant｜>|<｜begin▁of▁sentence｜>|<start_of_turn>model|<s>|\[/INST\]"
+_OTHERS_TURN = (
+    r"<\|im_start\|>|<\|start_header_id\|>|<\|(?:start|user|system)\|>|<｜User｜>|<start_of_turn>|\[INST\]|<s>"
+)
+_HEAD = re.compile(rf"\A(?:\s*(?:{_TURN_BEGINS}))+\s*")
+_END = re.compile(rf"(?:{_TURN_ENDS})\s*+")
+_NEXT = re.compile(rf"\Z|{_OTHERS_TURN}")
+_READERS = re.compile(r"<｜User｜>|<\|im_start\|>user")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def without_hidden(reply: str, *, acts_at: re.Pattern[str]) -> str | None:
+    """The part of `reply` that speaks; None if it is reasoning that never ended.
+
+    `acts_at`: finds where a reply says what it does: reasoning stands before that, and tags behind it are its words.
+    """
+    text = _SURROGATE.sub("\ufffd", reply).replace("\r\n", "\n").lstrip("\ufeff\u200b")
+    if text.lstrip().startswith(("<|channel|>", "<|start|>")) and (channel := _CHANNEL.search(text)):
+        text = text[channel.end() :]
+    text = _HEAD.sub("", text)
+    text = text[: _turn_end(text)]
+    text = _without_reasoning(text, acts_at)
+    return None if text is None else without_fence(text)
+
+
+def _turn_end(text: str) -> int:
+    """Where the model's turn ends: at marks that nothing follows, or another turn; marks within the text are its words."""
+    ends = len(text)
+    for mark in reversed(list(_END.finditer(text))):
+        if mark.end() == ends or _NEXT.match(text, mark.end()):
+            ends = mark.start()
+    readers = _READERS.search(text, 0, ends)
+    return readers.start() if readers else ends
+
+
+def _without_reasoning(text: str, acts_at: re.Pattern[str]) -> str | None:
+    while True:
+        opened, closed = _OPEN.search(text), _CLOSE.search(text)
+        acts = acts_at.search(text)
+        if (
+            opened
+            and (closed is None or opened.start() < closed.start())
+            and (acts is None or opened.start() < acts.start())
+        ):
+            if closed is None:
+                return text[: opened.start()].strip() or None
+            text = text[: opened.start()] + text[closed.end() :]
+        elif closed and (acts is None or closed.start() < acts.start()):
+            text = text[closed.end() :]  # chat templates that open the tag themselves
+        else:
+            return text
