@@ -321,6 +321,7 @@ def _cut_off(
             duration_ms=now_ms - started_at_ms,
         ),
         ledger=so_far.ledger(),
+        retrieval=so_far.retrieval(request.scope),
         access=None if labels is None else tuple(sorted(labels)),
         asker=pinned.access.key_id,
     )

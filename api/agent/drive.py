@@ -31,6 +31,7 @@ from api.agent.steps import (
     Returned,
 )
 from api.tools.contract import ToolResult
+from api.tools.recording import recorded
 from shared.clock import NowMs
 from shared.errors import CiteboundError, UpstreamError
 from shared.llm.port import Chat, ChatReply, ChatRequest
@@ -38,6 +39,7 @@ from shared.llm.shapes import call_shape, function_shape, message_shape
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach
 from shared.types.events import RunEvent, Thought, ToolCalled, ToolResulted, TurnStarted
+from shared.types.runs import RecordedCall
 
 _tracer = get_tracer(names.TRACER)
 
@@ -75,6 +77,7 @@ class Driver(Struct, frozen=True, kw_only=True):
     tools: Tools
     count: CountTokens
     emit: Callable[[RunEvent], None]
+    called: Callable[[RecordedCall], None]
     watch: Stopwatch
     now_ms: NowMs
 
@@ -115,6 +118,7 @@ async def _act(effect: AskModel | CallTool | Measure, driver: Driver) -> Event:
         tokens = await asyncio.to_thread(driver.count, effect.text)
         return Measured(tokens=tokens, elapsed_ms=driver.watch.elapsed_ms())
     result = await _within(driver.watch.left_s(effect.until_ms), driver.tools.call(effect.tool, effect.arguments))
+    driver.called(await asyncio.to_thread(recorded, effect.turn, effect.tool, effect.arguments, result))
     return Returned(result=result, at_ms=driver.now_ms(), elapsed_ms=driver.watch.elapsed_ms())
 
 

@@ -176,7 +176,15 @@ async def _run(
         answerer = ExtractiveAnswerer(plain, wording, watch, scoped=scoped)
     else:
         answerer = ModelAnswerer(chat, watch, so_far=so_far)
-    driver = Driver(answerer=answerer, tools=tools, count=count_tokens, emit=emit, watch=watch, now_ms=now_ms)
+    driver = Driver(
+        answerer=answerer,
+        tools=tools,
+        count=count_tokens,
+        emit=emit,
+        called=so_far.calls.append,
+        watch=watch,
+        now_ms=now_ms,
+    )
     so_far.state = State(start, wording=wording, count=count_tokens)
     steps = walk(so_far.state, question, chosen, has_model=chat is not None)
     mode = "flag" if chosen.path == "direct" else request.citation_mode  # what nothing was looked up for has no sources
@@ -209,7 +217,10 @@ async def _run(
     _tell(answer, outcome, emit)
     labels = pinned.access.labels
     return RunRecord(
-        answer=answer, ledger=outcome.ledger.entries, access=None if labels is None else tuple(sorted(labels))
+        answer=answer,
+        ledger=outcome.ledger.entries,
+        access=None if labels is None else tuple(sorted(labels)),
+        retrieval=so_far.retrieval(request.scope),
     )
 
 

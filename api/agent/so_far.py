@@ -6,7 +6,7 @@ from api.agent import budget
 from api.agent.state import State
 from api.agent.steps import AskModel
 from shared.text.tokens import count_tokens
-from shared.types.runs import LedgerEntry, RunManifest, Usage
+from shared.types.runs import LedgerEntry, RecordedCall, Retrieval, RunManifest, Scope, Usage
 
 
 class Call(Struct, kw_only=True):
@@ -26,9 +26,13 @@ class RunSoFar:
         self.manifest: RunManifest | None = None
         self.state: State | None = None  # the loop's own, never changed from here
         self.call: Call | None = None
+        self.calls: list[RecordedCall] = []  # of tools, in order
 
     def ledger(self) -> tuple[LedgerEntry, ...]:
         return () if self.state is None else self.state.ledger.entries
+
+    def retrieval(self, scope: Scope | None) -> Retrieval:
+        return Retrieval(scope=scope, calls=tuple(self.calls))
 
     def usage(self) -> Usage:
         """Everything spent, with our estimate of a call that was never answered. Counts the tokens of what came of that call."""

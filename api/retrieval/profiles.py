@@ -64,6 +64,11 @@ def check_preference(named: str | None) -> Preference | None:
     )
 
 
+def preference_in(profile: str) -> Preference | None:
+    """The preference that a profile's name says; None = none that this version knows."""
+    return next((one for one in PREFERENCES if profile.endswith(f"+{one}-{PREFERENCE_VERSION}")), None)
+
+
 class Ranked(Struct, frozen=True, kw_only=True):
     """A candidate on its way to its rank. `score` orders this step's list; `before`: 1.., where it stood in the step before."""
 
