@@ -93,6 +93,7 @@ class WriterLock:
     def __init__(self, path: Path, *, name: str) -> None:
         """Raises: Conflict when another writer holds it."""
         self._path = path
+        self._released = False
         while True:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -105,8 +106,11 @@ class WriterLock:
             os.close(self._descriptor)  # its holder removed it between our open and our lock
 
     def release(self) -> None:
-        self._path.unlink(missing_ok=True)
-        os.close(self._descriptor)
+        """A second time nothing happens: another writer may hold it by then."""
+        if not self._released:
+            self._released = True
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
 
     def _is_current(self) -> bool:
         try:

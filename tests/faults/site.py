@@ -104,10 +104,12 @@ class Site:
         self.db: Database = open_database(self.layout.catalog)
         migrate(self.db)
 
-    def worker(self, *, fault: str | None = None, **settings: str) -> Part:
-        """`fault`: where it stops itself, e.g. "embed:stored@2". settings: more of the environment."""
-        armed = {} if fault is None else {"CITEBOUND_FAULT": fault}
-        return self._start("worker", env={**self.env, **armed, **settings})
+    def worker(self, *, fault: str | None = None, clock: Path | None = None, **settings: str) -> Part:
+        """`fault`: where it stops itself, e.g. "embed:stored@2". clock: see clocked.py. settings: more of the environment."""
+        env = {**self.env, **settings} | ({} if fault is None else {"CITEBOUND_FAULT": fault})
+        if clock is None:
+            return self._start("worker", env=env)
+        return self._start("tests.faults.clocked", "worker", env={**env, "CITEBOUND_TEST_CLOCK": str(clock)})
 
     def api(self, port: int) -> Part:
         return self._start("api", "--port", str(port), env=self.env)

@@ -1,4 +1,7 @@
-"""The machine's clock is put forward or back in the middle of an import. The clock is the workshop's: the test turns it."""
+"""The machine's clock is put forward or back in the middle of an import.
+
+The clock is the workshop's, which the test turns; and that of real workers, see clocked.py.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -16,6 +19,7 @@ from shared.errors import UpstreamError
 from shared.ids import ImportId
 from shared.types.imports import Import
 from tests.contract.worker.workshop import LEASE_MS, Killed, Workshop
+from tests.faults.world import World
 from tests.promises import promise
 from worker.advance import advance
 
@@ -127,6 +131,28 @@ def test_a_pause_for_an_outage_does_not_last_a_day_longer_because_the_clock_was_
     hands.jump(-DAY_MS)()
     hands.take_over()
     check_as_ever(hands, hands.shop.bought(), batches=0)
+
+
+@promise("P9")
+@pytest.mark.slow
+@pytest.mark.beside
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("days", [1, -1])
+@pytest.mark.parametrize("point", ["embed:bought@2", "index:begun"])
+def test_a_real_workers_import_outlives_a_clock_that_jumps(world: World, point: str, days: int) -> None:
+    clock = world.new_folder()
+    with world.bench() as bench:
+        import_id = bench.site.ask()
+        first = bench.site.worker(fault=point, clock=clock)
+        first.await_stopped()
+        clock.write_text(str(days * DAY_MS))
+        first.hold()
+        second = bench.site.worker(clock=clock)
+        bench.site.await_state(import_id, "completed")
+        first.go_on()
+        first.await_words(f"{import_id} stopped", f"{import_id} published")
+        assert (first.ask_to_stop(), second.ask_to_stop()) == (0, 0)
+        world.conclude(bench, import_id, fault=f"clock {days:+} day, worker SIGSTOP", where=point)
 
 
 def test_what_is_published_after_the_clock_was_put_back_answers_though_its_id_sorts_below(tmp_path: Path) -> None:

@@ -132,6 +132,29 @@ def test_a_full_disk_costs_no_document_and_the_import_goes_on_when_there_is_room
 
 @promise("P9")
 @pytest.mark.patient
+@pytest.mark.parametrize("point", ["index:added", "seal:sealed"])
+def test_a_disk_that_fills_up_under_a_builder_costs_no_more_than_the_collection(world: World, point: str) -> None:
+    with small_disk(world) as folder, world.bench(folder=folder / "data") as bench:
+        import_id = bench.site.ask()
+        worker = bench.site.worker(fault=point)
+        builder = worker.await_stopped()
+        filler = folder / "filler"
+        fill(filler)
+        go_on(builder)
+        reason = bench.site.await_state(import_id, "paused").pause_reason or ""
+        assert "disk" in reason, worker.log.read_text()
+        assert "full" in reason
+        filler.unlink()
+        worker.kill()  # armed: its next builder would stop as well
+        second = bench.site.worker()
+        bench.site.resume(import_id)
+        bench.site.await_state(import_id, "completed")
+        assert second.ask_to_stop() == 0
+        world.conclude(bench, import_id, fault="disk full", where=point, result="paused, equal", batches=0)
+
+
+@promise("P9")
+@pytest.mark.patient
 @pytest.mark.parametrize("point", ["discover:stored@3", "chunk:begins", "embed:bought@2", "publish:begins"])
 def test_a_catalog_locked_for_longer_than_anybody_waits_costs_nothing(world: World, point: str) -> None:
     with world.bench() as bench:

@@ -56,6 +56,24 @@ def test_one_changed_byte_makes_the_collection_unavailable_and_names_the_file(ed
     assert caught.value.ids == ("snap_1", name)
 
 
+def test_a_builder_whose_disk_gave_way_while_it_sealed_leaves_nothing_and_frees_its_name(edge_folder: Path) -> None:
+    vectors = EdgeVectors(edge_folder)
+    builder = vectors.build("snap_1", dimensions=3)
+    builder.add(POINTS)
+    (edge_folder / "snap_1").write_text("不是文件夹")  # in the way of the rename
+    with pytest.raises(StorageError):
+        builder.seal()
+    (edge_folder / "snap_1").unlink()
+    another = vectors.build("snap_2", dimensions=3)
+    builder.abandon()
+    with pytest.raises(Conflict):
+        EdgeVectors(edge_folder).build("snap_2", dimensions=3)
+    another.abandon()
+    assert list(vectors.names()) == []
+    assert build(edge_folder)
+    assert [path.name for path in (edge_folder / ".building").iterdir()] == []
+
+
 def test_a_missing_a_truncated_and_a_foreign_file_are_named(edge_folder: Path) -> None:
     files = build(edge_folder)
     segment = next(name for name in files if name.endswith(("matrix.dat", "page_0.dat")))
