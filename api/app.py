@@ -53,7 +53,7 @@ from shared.llm.port import Chat
 from shared.rerank.open import open_reranker
 from shared.rerank.port import Reranker
 from shared.settings import Settings
-from shared.telemetry.setup import Telemetry
+from shared.telemetry.open import open_telemetry
 from shared.vectors.open import open_vectors
 from shared.wake import check_broker, open_broker, wake_import
 
@@ -80,12 +80,7 @@ def create_app(settings: Settings) -> Litestar:
     bundles.usable(None)  # a damaged release is refused at start
     links = BlockLinks(read_secret(layout.links_key) if demands_key(settings.api) else None)
     bell = _bell(settings)
-    telemetry = Telemetry(
-        database=layout.traces,
-        artifacts=layout.artifacts,
-        settings=settings.trace,
-        secrets=[key for key in _keys(settings) if key],
-    )
+    telemetry = open_telemetry(settings, layout)
     embedder = open_embedder(settings.embedding, threads=EMBEDDER_THREADS)
     chat = open_chat(settings.chat)
     reranker = open_reranker(settings.rerank)
@@ -238,16 +233,6 @@ class Warming:
 
 def _bell(settings: Settings) -> WorkerBell:
     return NoBell() if settings.broker.url is None else Bell(settings.broker.url)
-
-
-def _keys(settings: Settings) -> list[str | None]:
-    return [
-        settings.api.api_key,
-        settings.chat.api_key,
-        settings.embedding.api_key,
-        settings.rerank.api_key,
-        settings.qdrant.api_key,
-    ]
 
 
 def _closing_of(embedder: Embedder, reranker: Reranker | None, chat: Chat | None) -> Callable[[], Awaitable[None]]:

@@ -94,6 +94,20 @@ class TraceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     queue: Positive = 10_000  # spans waiting to be written
 
 
+class OtlpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    endpoint: str | None = None  # of traces, whole, e.g. http://127.0.0.1:4318/v1/traces; None = nothing is exported
+    api_key: str | None = None
+    api_key_header: str = "authorization"  # there it is sent as a bearer token, in any other header as it is
+    contents: bool = False  # send prompts, payloads and answers of runs whose trace level is full
+
+
+class LangfuseSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    base_url: str | None = None  # e.g. https://cloud.langfuse.com; None = nothing is exported
+    public_key: str | None = None
+    secret_key: str | None = None
+    contents: bool = False  # as in [otlp]
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     data_dir: str
     api: ApiSettings = ApiSettings()
@@ -107,3 +121,5 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prompts: PromptSettings = PromptSettings()
     worker: WorkerSettings = WorkerSettings()
     trace: TraceSettings = TraceSettings()
+    otlp: OtlpSettings = OtlpSettings()
+    langfuse: LangfuseSettings = LangfuseSettings()

@@ -30,6 +30,7 @@ CONFIG_NAME = "citebound.toml"
 KEYRING_SERVICE = "citebound"
 _NOT_SETTINGS = frozenset({CONFIG, DATA_DIR, "CITEBOUND_URL", "CITEBOUND_PARENT_PIPE", "CITEBOUND_FAULT"})
 _TEST_PREFIX = "CITEBOUND_TEST_"
+_SECRETS = frozenset({"api_key", "secret_key"})  # names of fields
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -52,6 +53,12 @@ class _Known(Struct, frozen=True, kw_only=True):
 def list_settings() -> tuple[Setting, ...]:
     """Every setting but the data folder, in the order of shared/settings.py."""
     return tuple(known.setting for known in _known().values())
+
+
+def secret_values(settings: Settings) -> list[str]:
+    """Values that must stand in no log, trace or reply."""
+    values = (getattr(getattr(settings, one.section), one.field) for one in list_settings() if one.secret)
+    return [value for value in values if value]
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -151,7 +158,7 @@ def _known() -> dict[str, _Known]:
                 field=field.name,
                 kind=_kind(field.type),
                 default=_default(field),
-                secret=field.name == "api_key",
+                secret=field.name in _SECRETS,
             )
             found[name] = _Known(setting=setting, type=field.type)
     return found
@@ -279,6 +286,8 @@ def _secrets_of_use(settings: Settings) -> list[str]:
         "embedding.api_key": settings.embedding.provider == "openai",
         "rerank.api_key": settings.rerank.base_url is not None,
         "chat.api_key": settings.chat.base_url is not None,
+        "otlp.api_key": settings.otlp.endpoint is not None,
+        "langfuse.secret_key": settings.langfuse.base_url is not None,
     }
     return [name for name, of_use in used.items() if of_use]
 
@@ -322,11 +331,19 @@ def _check(settings: Settings) -> None:
             "reranking needs an address and a model's name",
             f"set CITEBOUND_RERANK_{missing.upper()}, or unset the other",
         )
+    langfuse = settings.langfuse
+    for field in ("public_key", "secret_key"):
+        if langfuse.base_url is not None and getattr(langfuse, field) is None:
+            raise _refused(
+                f"langfuse.{field}", "Langfuse takes nothing without it", f"set CITEBOUND_LANGFUSE_{field.upper()}"
+            )
     addresses = {
         "chat.base_url": chat.base_url,
         "embedding.base_url": embedding.base_url,
         "rerank.base_url": rerank.base_url,
         "qdrant.url": settings.qdrant.url,
+        "otlp.endpoint": settings.otlp.endpoint,
+        "langfuse.base_url": settings.langfuse.base_url,
     }
     for name, url in addresses.items():
         if url is not None and not is_address(url):

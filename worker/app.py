@@ -27,7 +27,7 @@ from shared.layout import Layout
 from shared.lifeline import follow_parent
 from shared.settings import Settings
 from shared.settings_load import load_settings
-from shared.telemetry.setup import Telemetry
+from shared.telemetry.open import open_telemetry
 from shared.vectors.open import open_vectors
 from shared.wake import ACTOR, QUEUE, open_broker, wake_import
 from worker.advance import Parts, advance
@@ -75,8 +75,7 @@ def run(settings: Settings) -> None:
     layout.create()
     catalog = open_database(layout.catalog)
     migrate(catalog)
-    secrets = [key for key in (settings.embedding.api_key, settings.qdrant.api_key, settings.chat.api_key) if key]
-    telemetry = Telemetry(database=layout.traces, artifacts=layout.artifacts, settings=settings.trace, secrets=secrets)
+    telemetry = open_telemetry(settings, layout)
     broker = open_broker(settings.broker.url)
     parts, close = open_parts(settings, layout)
     declare(broker, parts, stopping)

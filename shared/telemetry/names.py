@@ -28,6 +28,8 @@ STAGE: Final = "import stage"  # + " " + stage
 OPERATION: Final = "gen_ai.operation.name"  # invoke_agent | chat | execute_tool | retrieval | embeddings | rerank
 AGENT_NAME: Final = "gen_ai.agent.name"
 CONVERSATION: Final = "gen_ai.conversation.id"
+INPUT_MESSAGES: Final = "gen_ai.input.messages"  # JSON; on exported spans only
+OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 PROVIDER: Final = "gen_ai.provider.name"
 REQUEST_MODEL: Final = "gen_ai.request.model"
 RESPONSE_MODEL: Final = "gen_ai.response.model"
@@ -42,6 +44,7 @@ ERROR_TYPE: Final = "error.type"  # our error code
 
 # our attributes
 RUN_ID: Final = "citebound.run.id"
+TRACE_LEVEL: Final = "citebound.trace.level"  # full | metadata: on spans that are exported
 RUN_STATUS: Final = "citebound.run.status"
 TERMINATION: Final = "citebound.run.termination_reason"
 MANIFEST: Final = "citebound.run.manifest"  # JSON of RunManifest
@@ -66,6 +69,8 @@ KEYWORD_TERMS: Final = (
     "citebound.retrieval.keyword_terms"  # number; 0 = the query has none, the keyword branch returned nothing
 )
 KEYWORD_VERSION: Final = "citebound.keyword.version"
+KEYWORD_SHARE: Final = "citebound.retrieval.keyword_share"  # 0..1: how much the keyword branch had to say
+ACROSS_LANGUAGES: Final = "citebound.retrieval.across_languages"  # the query's language was taken out of its vector
 EMPTY_REASON: Final = "citebound.empty_reason"  # no_match | scope_empty | collection_empty
 EMBEDDING_VERSION: Final = "citebound.embedding.version"
 EMBEDDING_TOKENS: Final = "citebound.embedding.tokens"
@@ -88,4 +93,4 @@ CITATION: Final = "citation"  # block_id, verdict, problem
 CONTENTS: Final = frozenset({CANDIDATES})
 
 # attributes that every span beneath takes over from its parent
-INHERITED: Final = (RUN_ID, IMPORT_ID)
+INHERITED: Final = (RUN_ID, IMPORT_ID, CONVERSATION)

@@ -1,14 +1,11 @@
-"""Start and stop telemetry in a process. Nothing here happens on import, and nothing is sent anywhere.
-
-An exporter (OTLP, Langfuse) is one more span processor given to `start`.
-"""
+"""Start and stop telemetry in a process. Nothing here happens on import, and nothing is sent anywhere but by the exporters it is given."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from shared.access import Access
@@ -17,6 +14,7 @@ from shared.ids import RunId
 from shared.settings import TraceSettings
 from shared.telemetry.artifacts import Keeping, stop_using, use
 from shared.telemetry.buffer import Buffer, Content
+from shared.telemetry.export import Exported, Exporter
 from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
@@ -24,6 +22,7 @@ from shared.telemetry.store import TraceStore, could_make, may_read
 from shared.telemetry.writer import Writer
 from shared.types.runs import RunRecord
 from shared.types.traces import RunSummary, Trace
+from shared.version import APP_VERSION
 
 CLOSE_S = 3.0  # a process that stops waits no longer than this for its traces
 FLUSH_S = 1.0  # a reader waits no longer than this for spans that are on their way
@@ -42,7 +41,7 @@ class Telemetry:
         artifacts: Path,
         settings: TraceSettings,
         secrets: Sequence[str] = (),
-        exporters: Sequence[SpanProcessor] = (),
+        exporters: Sequence[Exporter] = (),
     ) -> None:
         """`database`: traces.db. `artifacts`: folder of contents. `secrets`: values that must never be kept."""
         redactor = Redactor(secrets)
@@ -50,6 +49,7 @@ class Telemetry:
         self.artifacts = Blobs(artifacts)
         self._buffer = Buffer(max_spans=settings.queue)
         self._keeping = Keeping(level=settings.level, redactor=redactor, keep=self._keep_content)
+        self._exporters = tuple(exporters)
         self._receivers = (BufferProcessor(self._buffer), *exporters)
         self._recent: dict[RunId, RunRecord] = {}
         self._writer = Writer(self._buffer, database=database, blobs=self.artifacts, redactor=redactor)
@@ -104,6 +104,10 @@ class Telemetry:
         """Spans, artifacts and runs lost by this process since it began."""
         return self._buffer.dropped()
 
+    def exported(self) -> Mapping[str, Exported]:
+        """What became of spans that are sent on, by exporter."""
+        return {exporter.name: exporter.exported() for exporter in self._exporters}
+
     def is_writing(self) -> bool:
         """Whether anything recorded from now on can still reach the disk."""
         return self._writer.is_alive()
@@ -129,7 +133,9 @@ def _relay() -> Relay:
         provider = trace.get_tracer_provider()
         if not isinstance(provider, TracerProvider):
             provider = TracerProvider(
-                sampler=ALWAYS_ON, resource=Resource({"service.name": "citebound"}), shutdown_on_exit=False
+                sampler=ALWAYS_ON,
+                resource=Resource({"service.name": "citebound", "service.version": APP_VERSION}),
+                shutdown_on_exit=False,
             )
             trace.set_tracer_provider(provider)
         provider.add_span_processor(relay)

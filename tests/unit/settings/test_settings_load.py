@@ -222,6 +222,8 @@ def test_every_setting_is_listed_with_its_variable_type_and_default() -> None:
         "embedding.api_key",
         "rerank.api_key",
         "chat.api_key",
+        "otlp.api_key",
+        "langfuse.secret_key",
     ]
 
 

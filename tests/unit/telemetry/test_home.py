@@ -21,5 +21,5 @@ def test_the_sdk_lives_in_the_telemetry_folder() -> None:
     assert set(importers("opentelemetry.sdk")) == {"shared/telemetry"}
 
 
-def test_nothing_exports_anything_unless_it_is_set_up_to() -> None:
-    assert set(importers("opentelemetry.exporter")) == set()
+def test_only_the_exporter_knows_how_spans_are_sent() -> None:
+    assert set(importers("opentelemetry.exporter")) == {"shared/telemetry"}
