@@ -71,7 +71,7 @@ def test_what_the_provider_gets_is_what_the_trace_says(world: World, provider: P
     assert msgspec.json.decode(str(root["citebound.run.manifest"]), type=RunManifest) == asked.answer.manifest
     turn = next(span for span in spans if span.name == "turn")
     assert [event.name for event in turn.events] == ["admission"]
-    assert [event.name for event in spans[-1].events] == ["citation"]
+    assert [event.name for event in spans[-1].events] == ["route", "citation"]
     parents = {span.context.span_id: span.name for span in spans if span.context}
     assert {
         parents[span.parent.span_id] for span in spans if span.parent and span.name.startswith(("chat", "execute_tool"))
@@ -85,7 +85,7 @@ def test_the_manifest_names_everything_that_took_part(world: World) -> None:
     assert (manifest.model, manifest.protocol, manifest.retrieval_profile) == (
         "scripted/model",
         "react",
-        "hybrid-rrf-v1",
+        "hybrid-scores-v2",
     )
     assert (manifest.prompt_bundle, manifest.prompt_bundle_sha256) == ("default/1", BUNDLE.sha256)
     assert (manifest.embedding_version, manifest.limits) == ("fake:words:256", Limits())
@@ -276,7 +276,7 @@ def test_a_run_that_its_limits_refuse_at_once_is_a_failed_answer(world: World, l
 def test_a_brake_before_the_first_turn_stands_in_the_trace(world: World) -> None:
     with recorded_spans() as spans:
         ask(world, chat=ScriptedChat(["Action: Refuse[没有查]"]), limits=Limits(max_tool_calls=0))
-    assert [event.name for event in spans[-1].events] == ["brake"]
+    assert [event.name for event in spans[-1].events] == ["route", "brake"]
 
 
 def test_an_address_that_proves_impossible_when_used_is_a_failed_answer(world: World, provider: Provider) -> None:

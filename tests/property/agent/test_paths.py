@@ -15,14 +15,14 @@ from tests.unit.agent.paths.walking import walked
 from tests.unit.agent.playing import DOC
 from tests.unit.agent.texts import ZH
 
-PLAN = {
+PLAN: dict[str, object] = {
     "questions": [
         {"id": "a", "question": "年假有几天？", "gives": ["x"]},
-        {"id": "b", "question": "{a.x}的依据？", "gives": []},
-        {"id": "c", "question": "病假有几天？", "gives": []},
+        {"id": "b", "question": "{a.x}的依据？"},
+        {"id": "c", "question": "病假有几天？"},
     ]
 }
-OBJECTS = (
+OBJECTS: tuple[dict[str, object], ...] = (
     PLAN,
     {"query": "年假"},
     {"queries": ["休假", "假期"]},
