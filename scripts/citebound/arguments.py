@@ -9,6 +9,7 @@ from scripts.citebound.commands.doctor import doctor
 from scripts.citebound.commands.imports import act, import_paths, imports
 from scripts.citebound.commands.prompts import prompts
 from scripts.citebound.commands.reading import block, documents
+from scripts.citebound.commands.replay import replay
 from scripts.citebound.commands.search import scan, search
 from scripts.citebound.commands.smoke import smoke
 from scripts.citebound.commands.snapshot_verbs import delete, diff, pin, show, verify
@@ -29,7 +30,8 @@ EPILOG = """\
 help COMMAND says what a command takes.
 
 exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in part (the rest is listed) ·
-4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there · 130 interrupted
+4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there ·
+6 a replay came out differently · 7 a replay is not possible · 130 interrupted
 
 Commands other than up, doctor and smoke talk to the running Citebound: the one on this data folder
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL.
@@ -45,6 +47,13 @@ IMPORT = """Import files and folders, and wait until they can be asked about.
 With --upload, sync compares with all that was uploaded under the same --label.
 Each publishes a new snapshot, built on the active one; older snapshots still open, with all that was in them.
 Exit code 3 when documents failed that the snapshot before could read or did not know.
+"""
+REPLAY_HELP = "carry out a run's tool calls again on its snapshot, and show what comes out differently"
+REPLAY = """Carry out every tool call of a run again: on its snapshot, in its scope, with what it could read. Byte for byte the same is the same.
+
+Where it differs, blocks stand rank by rank: = where they stood, ↑ ↓ moved, + came, − went, ! went and can't be read any more.
+Exit code 0 the same · 6 different · 7 not possible (the snapshot was removed, the embedding model is another, ...; it says what).
+Buys the embeddings of its queries once more.
 """
 SCAN = "every block that contains these very characters, case ignored; complete for what was read"
 DOC = "only in this document: id, file name or title, see `documents`; may be repeated"
@@ -147,6 +156,10 @@ def parser() -> argparse.ArgumentParser:
     traced = add("trace", trace, "show what a run or an import did, step by step")
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--file", help="a trace that was saved with --json")
+
+    repeated = add("replay", replay, REPLAY_HELP)
+    repeated.formatter_class, repeated.description = argparse.RawDescriptionHelpFormatter, REPLAY
+    repeated.add_argument("run_id", metavar="RUN", nargs="?", help="run_… (default: the last run)")
 
     check = add("doctor", doctor, "explain what is configured, what is missing, what is broken", parents=())
     check.add_argument(

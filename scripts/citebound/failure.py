@@ -8,6 +8,8 @@ USAGE: Final = 2  # the arguments or settings can't work; nothing was tried
 PARTIAL: Final = 3  # done, with something missing that is listed
 NO_ANSWER: Final = 4  # the question was refused or asked back
 UNREACHABLE: Final = 5  # no Citebound is running there
+DIFFERENT: Final = 6  # a replay: the run would see something else
+IMPOSSIBLE: Final = 7  # a replay: what it needs is gone; the message says what
 INTERRUPTED: Final = 130  # Ctrl-C
 
 

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from scripts.citebound.api import Api, open_api
+from scripts.citebound.api import open_api
+from scripts.citebound.commands.named import last_run
 from scripts.citebound.console import date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.telemetry import names
@@ -120,19 +121,12 @@ def _value(value: AttributeValue) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def _last_run(api: Api) -> str:
-    newest = api.get("/api/runs", list[RunSummary], limit="1")
-    if not newest:
-        raise CommandFailed("nothing has been asked yet", remedy='./scripts/run ask "…"', error="not_found")
-    return newest[0].run_id
-
-
 def _read(arguments: argparse.Namespace) -> Trace:
     if arguments.file is not None and arguments.run_id is not None:
         raise CommandFailed("a run and a file are two traces", remedy="name one of them", code=USAGE, error="usage")
     if arguments.file is None:
         api = open_api(arguments.url)
-        wanted = arguments.run_id or _last_run(api)
+        wanted = arguments.run_id or last_run(api)
         kind = "imports" if wanted.startswith("imp_") else "runs"
         return api.get(f"/api/{kind}/{quote(wanted, safe='')}/trace", Trace)
     try:
