@@ -21,8 +21,7 @@ from scripts.citebound.failure import USAGE, CommandFailed
 from scripts.citebound.prompt_arguments import prompt_verbs
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
-from shared.types.runs import WantedPath
-from shared.types.runs import ProtocolName
+from shared.types.runs import ProtocolName, WantedPath
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 
