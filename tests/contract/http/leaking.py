@@ -7,7 +7,7 @@
 - needs `read`: a probe for each way in which something hidden can be named or found: ids in path and body, scopes, questions.
   Build them of `Names`, whose members are once what is hidden and once what never was. Add to `Secrets` what your route could
   tell that nobody else's does: put `CANARY` into it, and give its id to `Names`.
-`alike=False` for a probe whose words are looked for: other words find other things, so only the canary counts.
+`asks=True` for a route that leaves a run, `alike=False` for a probe whose words are looked for: other words find other things, so only the canary counts.
 """
 
 import sqlite3
@@ -111,6 +111,7 @@ class Probe(Struct, frozen=True, kw_only=True):
 class Route(Struct, frozen=True, kw_only=True):
     needs: Permission | None  # None = open to everybody
     probes: Callable[[Names, "Secrets"], list[Probe]] = lambda _names, _secrets: []
+    asks: bool = False  # leaves a run with the question in it
 
 
 class Secrets(Struct, kw_only=True):
@@ -405,12 +406,13 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/"): Route(needs=None, probes=_one("/")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),
-    ("POST", "/api/runs"): Route(needs="read", probes=_ask),
+    ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),
     ("GET", "/api/runs"): Route(needs="read", probes=_one("/api/runs", shows=True)),
     ("GET", "/api/runs/{run_id}"): Route(needs="read", probes=_run()),
     ("GET", "/api/runs/{run_id}/evidence"): Route(needs="read", probes=_run("/evidence")),
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
     ("POST", "/api/runs/{run_id}/cancel"): Route(needs="read", probes=_run("/cancel", shows=False)),
+    ("POST", "/api/runs/{run_id}/replay"): Route(needs="read", probes=_run("/replay")),
     ("POST", "/api/imports"): Route(needs="write", probes=_one("/api/imports", body={"paths": ["/x"]})),
     ("GET", "/api/imports"): Route(needs="write", probes=_one("/api/imports")),
     ("GET", "/api/imports/{import_id}"): Route(needs="write", probes=_one("/api/imports/{import_id}")),
@@ -453,5 +455,5 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/prompts/{bundle_id}/{version}/diff"): Route(needs="admin", probes=_one(f"{_BUNDLE}/diff")),
     ("GET", "/v1/models"): Route(needs="read", probes=_one("/v1/models")),
     ("GET", "/v1/models/{model}"): Route(needs="read", probes=_one("/v1/models/{source}")),
-    ("POST", "/v1/chat/completions"): Route(needs="read", probes=_chat),
+    ("POST", "/v1/chat/completions"): Route(needs="read", probes=_chat, asks=True),
 }

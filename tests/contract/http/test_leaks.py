@@ -170,7 +170,7 @@ def test_a_run_s_own_trace_and_evidence_hold_nothing_that_was_hidden_from_its_as
 
 def asking(key: Key, told: Secrets) -> str:
     """The reader looks on; what is asked, is asked by another with the same roles, so that it is none of his runs."""
-    return told.twin if key[0] == "POST" else told.reader
+    return told.twin if ROUTES[key].asks else told.reader
 
 
 def canaries(reply: httpx.Response, *, sent: Probe) -> list[str]:
