@@ -2,23 +2,28 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TypeVar
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 from opentelemetry.trace import Span, get_tracer
 
-from api.retrieval.fusion import Fused, Profile, fuse
+from api.retrieval.fusion import Fused, Profile, fuse, fuse_scores, keyword_share
 from api.retrieval.profiles import SearchProfile
 from api.retrieval.tally import Tally
 from api.retrieval.threads import Threads
-from shared.embeddings.port import Embedded, Embedder
+from shared.embeddings.port import Axis, Embedded, Embedder
 from shared.errors import CollectionUnavailable
 from shared.telemetry import names
 from shared.text.terms import KEYWORD_VERSION, query_terms
 from shared.types.snapshots import Snapshot
-from shared.vectors.port import Collection, Filter, Hit
+from shared.vectors.port import Collection, Dense, Filter, Hit
 
 _tracer = get_tracer(names.TRACER)
+_ALONG_AXIS = frozenset({"en", "zh"})
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class _Candidate(Struct, frozen=True, kw_only=True):
@@ -57,6 +62,7 @@ async def hybrid_search(
     within: Filter,
     snapshot: Snapshot,
     collection: Collection,
+    languages: frozenset[str],
     embedder: Embedder,
     threads: Threads,
     profile: SearchProfile,
@@ -65,6 +71,7 @@ async def hybrid_search(
 ) -> tuple[Fused, ...]:
     """The best blocks for a query, at most profile.fusion.top.
 
+    `languages`: of the snapshot's documents.
     `refine`: puts all fused candidates into their last order, as the profile says (refine.py).
 
     Raises: CollectionUnavailable (versions differ), UpstreamError (embedder, engine or reranker failed; nothing is left out silently).
@@ -86,23 +93,31 @@ async def hybrid_search(
         check_versions(snapshot, embedder)
         embedded = await _embed(query, embedder)
         tally.embedding_tokens += embedded.tokens
-        dense, keyword = await _both(
-            _dense(embedded, within, collection, threads, profile.fusion.dense),
+        axis = embedder.language_axis if profile.fusion.across_languages and languages >= _ALONG_AXIS else None
+        span.set_attribute(names.ACROSS_LANGUAGES, axis is not None)
+        vector = embedded.vectors[0] if axis is None else without_language(embedded.vectors[0], axis)
+        dense, (keyword, asked) = await _both(
+            _dense(vector, within, collection, threads, profile.fusion.dense),
             _keyword(query, within, collection, threads, profile.fusion.keyword),
         )
-        candidates = await refine(_fused(dense, keyword, profile.fusion))
+        candidates = await refine(_fused(dense, keyword, asked, profile.fusion))
         best = tuple(candidates[: profile.fusion.top])
         span.set_attribute(names.RESULT_BLOCKS, len(best))
         return best
 
 
-async def _both(dense: Coroutine[None, None, list[Hit]], keyword: Coroutine[None, None, list[Hit]]) -> list[list[Hit]]:
+def without_language(query: Dense, axis: Axis) -> Dense:
+    """The query without its part along the language axis, so that no document is nearer for its language alone. Any length."""
+    return (query - np.dot(query, axis) * axis).astype(np.float32)
+
+
+async def _both(one: Coroutine[None, None, S], other: Coroutine[None, None, T]) -> tuple[S, T]:
     """Side by side; a fault of one is raised when both have ended, so that both spans are whole."""
-    results = await asyncio.gather(dense, keyword, return_exceptions=True)
-    for result in results:
+    tasks = asyncio.ensure_future(one), asyncio.ensure_future(other)
+    for result in await asyncio.gather(*tasks, return_exceptions=True):
         if isinstance(result, BaseException):
             raise result
-    return [result for result in results if isinstance(result, list)]
+    return tasks[0].result(), tasks[1].result()
 
 
 async def _embed(query: str, embedder: Embedder) -> Embedded:
@@ -113,20 +128,24 @@ async def _embed(query: str, embedder: Embedder) -> Embedded:
         return embedded
 
 
-async def _dense(embedded: Embedded, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
+async def _dense(vector: Dense, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
     with _tracer.start_as_current_span(names.SEARCH_DENSE) as span:
         span.set_attribute(names.TOP_K, limit)
-        return await _branch(span, threads, lambda: collection.dense(embedded.vectors[0], within=within, limit=limit))
+        return await _branch(span, threads, lambda: collection.dense(vector, within=within, limit=limit))
 
 
-async def _keyword(query: str, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
+async def _keyword(
+    query: str, within: Filter, collection: Collection, threads: Threads, limit: int
+) -> tuple[list[Hit], float]:
+    """The hits, and how much was asked for."""
     with _tracer.start_as_current_span(names.SEARCH_KEYWORD) as span:
         span.set_attribute(names.TOP_K, limit)
         terms = await threads.run(lambda: query_terms(query))
         span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
         if not terms.indices:  # nothing but punctuation
-            return await _branch(span, threads, list[Hit])
-        return await _branch(span, threads, lambda: collection.sparse(terms, within=within, limit=limit))
+            return await _branch(span, threads, list[Hit]), 0.0
+        hits = await _branch(span, threads, lambda: collection.sparse(terms, within=within, limit=limit))
+        return hits, collection.asked(terms)
 
 
 async def _branch(span: Span, threads: Threads, ask: Callable[[], list[Hit]]) -> list[Hit]:
@@ -138,9 +157,15 @@ async def _branch(span: Span, threads: Threads, ask: Callable[[], list[Hit]]) ->
     return hits
 
 
-def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], profile: Profile) -> list[Fused]:
+def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], asked: float, profile: Profile) -> list[Fused]:
     with _tracer.start_as_current_span(names.SEARCH_FUSION) as span:
-        fused = fuse((dense, keyword), k=profile.k)
+        match profile.by:
+            case "ranks":
+                fused = fuse((dense, keyword), k=profile.k)
+            case "scores":
+                share = keyword_share(keyword[0].score if keyword else 0.0, asked)
+                span.set_attribute(names.KEYWORD_SHARE, share)
+                fused = fuse_scores(dense, keyword, keyword_share=share)
         span.set_attributes(
             {
                 names.TOP_K: profile.top,

@@ -111,6 +111,7 @@ class Pinned:
             within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
             snapshot=self.snapshot,
             collection=self._opened.collection,
+            languages=self._opened.languages,
             embedder=self._embedder,
             threads=self._threads,
             profile=self.profile,

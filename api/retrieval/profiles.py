@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from api.retrieval.fusion import HYBRID_RRF_V1, Fused, Profile
+from api.retrieval.fusion import SHIPPED, Fused, Profile
 from shared.errors import InvalidArgument
 from shared.ids import DocId
 from shared.types.documents import Trust
@@ -36,13 +36,13 @@ class Reranking(Struct, frozen=True, kw_only=True):
 
 
 class SearchProfile(Struct, frozen=True, kw_only=True):
-    fusion: Profile = HYBRID_RRF_V1
+    fusion: Profile = SHIPPED
     rerank: Reranking | None = None
     prefer: Preference | None = None
 
     @property
     def name(self) -> str:
-        """e.g. "hybrid-rrf-v1", "hybrid-rrf-v1+rerank:bge-reranker-v2-m3@20+newer-v1"."""
+        """e.g. "hybrid-scores-v2", "hybrid-scores-v2+rerank:bge-reranker-v2-m3@20+newer-v1"."""
         parts = [self.fusion.name]
         if self.rerank is not None:
             parts.append(f"rerank:{self.rerank.model}@{self.rerank.depth}")
@@ -75,6 +75,14 @@ class Ranked(Struct, frozen=True, kw_only=True):
     candidate: Fused
     score: float
     before: int
+
+
+def fused_order(fused: Sequence[Fused], *, profile: Profile) -> list[Ranked]:
+    """The fusion's candidates, best first, with scores that stand for ranks whatever the fusion counted."""
+    return [
+        Ranked(candidate=one, score=one.score if profile.by == "ranks" else 2 / (profile.k + rank), before=rank)
+        for rank, one in enumerate(fused, 1)
+    ]
 
 
 def rerank_order(candidates: Sequence[Fused], scores: Sequence[float], *, profile: Profile) -> list[Ranked]:

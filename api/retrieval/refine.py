@@ -7,7 +7,7 @@ from msgspec import Struct
 from opentelemetry.trace import get_tracer
 
 from api.retrieval.fusion import Fused
-from api.retrieval.profiles import Preference, Ranked, SearchProfile, preference_order, rerank_order
+from api.retrieval.profiles import Preference, Ranked, SearchProfile, fused_order, preference_order, rerank_order
 from api.retrieval.tally import Tally
 from shared.catalog.reading import CatalogReader, Within
 from shared.errors import CollectionUnavailable
@@ -53,7 +53,7 @@ async def refine(
     if not fused or (profile.rerank is None and profile.prefer is None):
         return tuple(fused)
     found = await material(fused)
-    ranked = [Ranked(candidate=one, score=one.score, before=rank) for rank, one in enumerate(fused, 1)]
+    ranked = fused_order(fused, profile=profile.fusion)
     if profile.rerank is not None:
         assert reranker is not None
         ranked = await _reranked(query, fused, found, profile, reranker, tally)

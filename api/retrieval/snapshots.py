@@ -32,9 +32,12 @@ class Pace(Struct, frozen=True, kw_only=True):
 class OpenSnapshot:
     """A verified snapshot. `pins`: requests that use it now."""
 
-    def __init__(self, snapshot: Snapshot, collection: Collection, contents: Contents) -> None:
+    def __init__(
+        self, snapshot: Snapshot, collection: Collection, contents: Contents, *, languages: frozenset[str]
+    ) -> None:
         self.snapshot = snapshot
         self.collection = collection
+        self.languages = languages  # of its documents
         self.contents = contents
         self.pins = 0
         self.beaten_at_s = -math.inf  # monotonic; when its lease was last known to stand
@@ -238,13 +241,14 @@ def _open_verified(
     check_facts(
         snapshot, manifest, catalog.facts(snapshot_id), membership_sha256=catalog.membership_sha256(snapshot_id)
     )
+    languages = catalog.languages(snapshot_id)
     collection = vectors.open(snapshot_id, files=manifest.collection_files)
     try:
         check_collection(snapshot, manifest, collection.count())
     except BaseException:
         collection.close()
         raise
-    return OpenSnapshot(snapshot, collection, Contents(manifest, known=known))
+    return OpenSnapshot(snapshot, collection, Contents(manifest, known=known), languages=languages)
 
 
 def published_snapshot(catalog: CatalogReader, snapshot_id: SnapshotId) -> Snapshot:

@@ -119,6 +119,11 @@ class CatalogReader:
             for row in rows
         ]
 
+    def languages(self, snapshot_id: SnapshotId) -> frozenset[str]:
+        """Of its documents, without regions: "zh" for zh-Hant."""
+        rows = self._rows("select distinct lang from snapshot_documents where snapshot_id = ?", (snapshot_id,))
+        return frozenset(row[0].lower().split("-")[0] for row in rows)
+
     def is_published(self, snapshot_id: SnapshotId) -> bool:
         """Whether it is there for readers, now."""
         sql = f"select 1 from snapshots where snapshot_id = ? and state in {_PUBLISHED}"

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shared.embeddings.port import Embedded, Vectors
+from shared.embeddings.port import Axis, Embedded, Vectors
 from shared.errors import UpstreamError
 
 _WORD = re.compile(r"[0-9a-z_.\-]*[0-9a-z_]|[\u3400-\u9fff]")
@@ -43,11 +43,13 @@ class FakeEmbedder:
         max_batch: int = 16,
         max_tokens: int = 512,
         faults: Sequence[UpstreamError] = (),
+        language_axis: Axis | None = None,
     ) -> None:
         self.version = version or f"fake:words:{dimensions}"
         self.dimensions = dimensions
         self.max_batch = max_batch
         self.max_tokens = max_tokens
+        self.language_axis = language_axis
         self.faults = list(faults)
         self.passages: list[str] = []
         self.queries: list[str] = []

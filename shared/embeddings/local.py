@@ -15,6 +15,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from shared.embeddings.axis import bundled_axis
 from shared.embeddings.port import Embedded, Vectors
 from shared.embeddings.text import clean
 from shared.errors import SettingsError
@@ -46,6 +47,7 @@ class LocalEmbedder:
     dimensions = DIMENSIONS
     max_batch = 32
     max_tokens = WINDOW_TOKENS
+    language_axis = bundled_axis()
 
     def __init__(self, *, threads: int) -> None:
         self._threads = threads

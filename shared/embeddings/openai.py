@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from shared.embeddings.own_loop import OwnLoop
-from shared.embeddings.port import Embedded, Vectors
+from shared.embeddings.port import Axis, Embedded, Vectors
 from shared.embeddings.text import clean
 from shared.errors import SettingsError, UpstreamError
 from shared.loopback import leads_to_loopback
@@ -73,6 +73,8 @@ class OpenAIEmbedder:
     One thread of its own runs an event loop with one connection pool: callers may be any thread or any event loop, and cancelling
     `embed_query` closes its connection. `pause`: waits between two attempts.
     """
+
+    language_axis: Axis | None = None  # of somebody else's model nobody has measured it
 
     def __init__(
         self, settings: EmbeddingSettings, *, pause: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 Vectors: TypeAlias = npt.NDArray[np.float32]  # shape (n, dimensions), rows of unit length
+Axis: TypeAlias = npt.NDArray[np.float32]  # shape (dimensions,), unit length
 
 
 class Embedded(Struct, frozen=True, kw_only=True):
@@ -30,6 +31,10 @@ class Embedder(Protocol):
     def max_batch(self) -> int: ...  # texts that one call of embed_passages takes
     @property
     def max_tokens(self) -> int: ...  # of one text, by the embedder's own tokenizer
+    @property
+    def language_axis(
+        self,
+    ) -> Axis | None: ...  # along which equal texts in Chinese and English differ; None = not known
 
     def embed_passages(self, texts: Sequence[str]) -> Embedded:
         """Blocking; for the worker. len(texts) in 1..max_batch."""

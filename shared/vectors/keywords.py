@@ -50,6 +50,13 @@ class Frequencies(Struct, frozen=True, kw_only=True):
         ]
         return Sparse(indices=tuple(term for term, _ in found), values=tuple(weight for _, weight in found))
 
+    def asked(self, query: Sparse) -> float:
+        """The sum of the query's weights times IDF. A term that no point has is the rarest there is, and counts fully."""
+        return math.fsum(
+            _fixed(weight * _idf(self.of(term), points=self.points), QUERY_STEPS)
+            for term, weight in zip(query.indices, query.values, strict=True)
+        )
+
     def encode(self) -> bytes:
         terms, counts = self.terms.astype(_STORED).tobytes(), self.counts.astype(_STORED).tobytes()
         return msgspec.msgpack.encode(_Stored(points=self.points, terms=terms, counts=counts))

@@ -104,6 +104,9 @@ class MemoryCollection:
         }
         return self._best(scores, within, limit)
 
+    def asked(self, query: Sparse) -> float:
+        return self._frequencies.asked(query)
+
     def count(self) -> int:
         return len(self._points)
 

@@ -61,6 +61,9 @@ class Collection(Protocol):
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]: ...
     def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]: ...
+    def asked(
+        self, query: Sparse
+    ) -> float: ...  # the sum of the query's weights times IDF, terms that no point has included
     def count(self) -> int: ...
     def block_ids(self) -> Iterable[BlockId]: ...  # every point once, any order
     def dense_of(self, block_ids: Sequence[BlockId]) -> dict[BlockId, Dense]: ...  # stored vectors (cosine-normalised)

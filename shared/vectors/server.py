@@ -196,6 +196,9 @@ class ServerCollection:
         vector = models.SparseVector(indices=list(weighed.indices), values=list(weighed.values))
         return self._search(vector, "sparse", within, limit) if weighed.indices else []
 
+    def asked(self, query: Sparse) -> float:
+        return self._frequencies.asked(query)
+
     def count(self) -> int:
         with _server(self._collection):
             return self._client.count(self._collection, exact=True).count

@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from msgspec import Struct
 
+from shared.embeddings.axis import bundled_axis
 from shared.embeddings.e5 import graph
 from shared.embeddings.e5.tokens import Tokens
 from shared.embeddings.e5.weights import Floats, Weights
@@ -47,6 +48,7 @@ class E5Embedder:
     dimensions = DIMENSIONS
     max_batch = 32
     max_tokens = WINDOW_TOKENS
+    language_axis = bundled_axis()
 
     def __init__(self, *, threads: int) -> None:
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="embed")

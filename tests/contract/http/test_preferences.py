@@ -16,10 +16,10 @@ QUESTION = "年假可以跨年累计吗？"
 @pytest.mark.parametrize(
     ("body", "profile"),
     [
-        ({}, "hybrid-rrf-v1"),
-        ({"prefer": None}, "hybrid-rrf-v1"),
-        ({"prefer": "newer"}, "hybrid-rrf-v1+newer-v1"),
-        ({"prefer": "trusted"}, "hybrid-rrf-v1+trusted-v1"),
+        ({}, "hybrid-scores-v2"),
+        ({"prefer": None}, "hybrid-scores-v2"),
+        ({"prefer": "newer"}, "hybrid-scores-v2+newer-v1"),
+        ({"prefer": "trusted"}, "hybrid-scores-v2+trusted-v1"),
     ],
 )
 def test_a_run_says_by_which_profile_it_searched(site: Site, body: dict[str, Any], profile: str) -> None:
@@ -38,7 +38,7 @@ def test_a_tool_is_called_by_the_callers_preference(site: Site) -> None:
     published = site.publish(OLD, NEW)
     with site.client() as client:
         reply = client.post("/api/tools/search_blocks?prefer=newer", json={"query": QUESTION}).json()
-    assert reply["retrieval_profile"] == "hybrid-rrf-v1+newer-v1"
+    assert reply["retrieval_profile"] == "hybrid-scores-v2+newer-v1"
     assert [block["doc_id"] for block in reply["payload"]["blocks"]] == [
         published.doc_id(NEW.key),
         published.doc_id(OLD.key),

@@ -55,7 +55,7 @@ def test_a_reranker_decides_about_its_depth_and_the_rest_follows_in_the_old_orde
     span = by_name(spans)
     fused = [one["block_id"] for one in candidates(span[names.SEARCH_FUSION])]
     assert called.block_ids() == [fused[1], fused[3], fused[0], fused[2], fused[4]]
-    assert span[names.SEARCH][names.RETRIEVAL_PROFILE] == "hybrid-rrf-v1+rerank:bge-reranker-v2-m3@4"
+    assert span[names.SEARCH][names.RETRIEVAL_PROFILE] == "hybrid-scores-v2+rerank:bge-reranker-v2-m3@4"
     assert [(one["before"], one.get("rerank_score")) for one in candidates(span[names.SEARCH_RERANK])[:5]] == [
         (2, 0.9),
         (4, 0.5),
@@ -144,7 +144,7 @@ def test_newer_documents_are_preferred_when_the_caller_says_so_and_only_then(wor
     assert [block["doc_id"] for block in newer.payload["blocks"]] == [new, old]
     assert {block["doc_id"] for block in plain.payload["blocks"]} == {new, old}
     span = by_name(spans)
-    assert span[names.SEARCH][names.RETRIEVAL_PROFILE] == "hybrid-rrf-v1+newer-v1"
+    assert span[names.SEARCH][names.RETRIEVAL_PROFILE] == "hybrid-scores-v2+newer-v1"
     assert span[names.SEARCH_PREFERENCE][names.PREFERENCE] == "newer"
     (told, _) = candidates(span[names.SEARCH_PREFERENCE])
     assert (told["updated_at_ms"], told["before"]) == (NOW_MS, 1 if first == new else 2)

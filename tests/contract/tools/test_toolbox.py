@@ -163,7 +163,7 @@ def test_a_search_leaves_its_candidates_ranks_scores_filter_and_steps(world: Wor
     }
     search, tool = by_name[names.SEARCH], by_name["execute_tool search_blocks"]
     assert json.loads(search[names.FILTER]) == {"doc_ids": scope, "access": None}
-    assert search[names.RETRIEVAL_PROFILE] == "hybrid-rrf-v1"
+    assert search[names.RETRIEVAL_PROFILE] == "hybrid-scores-v2"
     assert search[names.EMBEDDING_VERSION] == world.embedder.version
     assert by_name[names.SEARCH_KEYWORD][names.KEYWORD_TERMS] > 0
     dense, keyword, fused = (
@@ -178,10 +178,21 @@ def test_a_search_leaves_its_candidates_ranks_scores_filter_and_steps(world: Wor
             next((c["rank"] for c in branch if c["block_id"] == one["block_id"]), None) for branch in (dense, keyword)
         ]
         assert [one["dense_rank"], one["keyword_rank"]] == ranks
-        assert one["score"] == pytest.approx(sum(1 / (60 + rank) for rank in ranks if rank))
+    share: float = by_name[names.SEARCH_FUSION][names.KEYWORD_SHARE]
+    assert 0 < share <= 1
+    by_dense, by_keyword = _from_0_to_1(dense), _from_0_to_1(keyword)
+    best: dict[str, Any] = fused[0]
+    by_meaning, by_word = by_dense[int(best["dense_rank"]) - 1], by_keyword[int(best["keyword_rank"]) - 1]
+    expected = 0.5 * by_meaning + 0.5 * share * by_word
+    assert best["score"] == pytest.approx(expected)
     assert tool[names.RESULT_BLOCKS] == 5
     assert tool[names.EMBEDDING_TOKENS] == called.result.embedding_tokens
     assert tool[names.TOOL_ARGUMENTS] == '{"query":"年假 economy"}'
+
+
+def _from_0_to_1(candidates: list[dict[str, Any]]) -> list[float]:
+    scores: list[float] = [one["score"] for one in candidates]
+    return [(score - scores[-1]) / (scores[0] - scores[-1]) for score in scores]
 
 
 @promise("P8")

@@ -181,7 +181,7 @@ class Watched:
 
 class _WatchedCollection:
     def __init__(self, inner: Collection, name: str, watched: Watched) -> None:
-        self.sparse, self.count = inner.sparse, inner.count
+        self.sparse, self.asked, self.count = inner.sparse, inner.asked, inner.count
         self.block_ids, self.dense_of = inner.block_ids, inner.dense_of
         self._inner, self._name, self._watched = inner, name, watched
 

@@ -57,6 +57,17 @@ def test_sparse_scores_are_the_passage_weight_times_idf_of_the_collection(vector
     assert [hit.score for hit in hits] == [1.5 * weight_1 + 0.5 * weight_2, weight_2]
 
 
+def test_what_was_asked_for_counts_words_that_no_block_has_as_the_rarest_of_all(vectors: Vectors) -> None:
+    collection = sealed(
+        vectors, [a_point("aaaaaaaa", 0, terms=sparse(t1=1.5)), a_point("aaaaaaaa", 1, terms=sparse(t2=1.0))]
+    )
+
+    known, unknown = in_64ths(2.0 * np.log(1 + 1.5 / 1.5)), in_64ths(0.5 * np.log(1 + 2.5 / 0.5))
+
+    assert collection.asked(sparse(t1=2.0, t9=0.5)) == known + unknown
+    assert collection.asked(NO_TERMS) == 0
+
+
 def test_a_term_that_every_block_has_still_finds_them(vectors: Vectors) -> None:
     collection = sealed(vectors, [a_point("aaaaaaaa", index, terms=sparse(t1=0.001)) for index in range(200)])
     assert len(collection.sparse(sparse(t1=1.0), within=EVERYTHING, limit=300)) == 200

@@ -1,4 +1,8 @@
-from api.retrieval.fusion import HYBRID_RRF_V1, Fused, Profile, fuse
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.retrieval.fusion import HYBRID_RRF_V1, Fused, Profile, fuse, fuse_scores, keyword_share
 from shared.ids import BlockId, DocId
 from shared.vectors.port import Hit
 
@@ -48,3 +52,66 @@ def test_raw_scores_of_the_branches_do_not_matter() -> None:
     high = fuse(([a_hit("aaaaaaaa.v1#0", 5.0)], [a_hit("bbbbbbbb.v1#0", 0.0)]), k=60)
 
     assert low == high
+
+
+def test_by_scores_the_first_of_each_branch_is_worth_a_half_and_the_last_nothing() -> None:
+    dense = [a_hit("aaaaaaaa.v1#0", 0.9), a_hit("bbbbbbbb.v1#0", 0.875), a_hit("cccccccc.v1#0", 0.8)]
+    keyword = [a_hit("bbbbbbbb.v1#0", 30.0), a_hit("dddddddd.v1#0", 10.0)]
+
+    fused = fuse_scores(dense, keyword, keyword_share=1.0)
+
+    assert [(one.block_id, round(one.score, 3), one.ranks) for one in fused] == [
+        ("bbbbbbbb.v1#0", 0.875, (2, 1)),
+        ("aaaaaaaa.v1#0", 0.5, (1, None)),
+        ("cccccccc.v1#0", 0.0, (3, None)),
+        ("dddddddd.v1#0", 0.0, (None, 2)),
+    ]
+
+
+def test_a_keyword_branch_that_says_little_does_not_outvote_the_dense_one() -> None:
+    dense = [a_hit("aaaaaaaa.v1#0", 0.9), a_hit("bbbbbbbb.v1#0", 0.8)]
+    keyword = [a_hit("cccccccc.v1#0", 4.0), a_hit("bbbbbbbb.v1#0", 3.0)]
+
+    fused = fuse_scores(dense, keyword, keyword_share=0.1)
+
+    assert [(one.block_id, round(one.score, 3)) for one in fused] == [
+        ("aaaaaaaa.v1#0", 0.5),
+        ("cccccccc.v1#0", 0.05),
+        ("bbbbbbbb.v1#0", 0.0),
+    ]
+
+
+def test_cosines_that_differ_by_a_processors_last_bits_only_are_equal() -> None:
+    dense = [a_hit("bbbbbbbb.v1#0", 0.8000001), a_hit("aaaaaaaa.v1#0", 0.8), a_hit("cccccccc.v1#0", 0.7)]
+
+    assert [one.block_id for one in fuse_scores(dense, [], keyword_share=1.0)] == [
+        "aaaaaaaa.v1#0",
+        "bbbbbbbb.v1#0",
+        "cccccccc.v1#0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("best", "asked", "share"),
+    [(8.0, 10.0, 1.0), (20.0, 10.0, 1.0), (4.0, 10.0, 0.25), (0.0, 10.0, 0.0), (0.0, 0.0, 0.0)],
+)
+def test_the_keyword_branch_counts_fully_only_when_a_block_has_most_of_the_question(
+    best: float, asked: float, share: float
+) -> None:
+    assert keyword_share(best, asked) == share
+
+
+_branches = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 9), st.floats(-1, 1)), max_size=20, unique_by=lambda t: t[:2]
+).map(lambda rows: sorted((a_hit(f"{doc * 8}.v1#{at}", score) for doc, at, score in rows), key=lambda hit: -hit.score))
+
+
+@given(_branches, _branches, st.floats(0, 1))
+def test_fused_scores_stay_between_nothing_and_one_and_name_every_block_once(
+    dense: list[Hit], keyword: list[Hit], share: float
+) -> None:
+    fused = fuse_scores(dense, keyword, keyword_share=share)
+
+    assert all(0 <= one.score <= 1 for one in fused)
+    assert sorted(one.block_id for one in fused) == sorted({hit.block_id for hit in (*dense, *keyword)})
+    assert fused == sorted(fused, key=lambda one: (-one.score, one.doc_id, one.index, one.block_id))

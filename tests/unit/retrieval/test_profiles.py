@@ -66,12 +66,12 @@ def order(prefer: str, *members: SnapshotDocument, equal: bool = False) -> str:
 @pytest.mark.parametrize(
     ("profile", "name"),
     [
-        (SearchProfile(), "hybrid-rrf-v1"),
-        (SearchProfile(prefer="newer"), "hybrid-rrf-v1+newer-v1"),
-        (SearchProfile(prefer="trusted"), "hybrid-rrf-v1+trusted-v1"),
+        (SearchProfile(), "hybrid-scores-v2"),
+        (SearchProfile(prefer="newer"), "hybrid-scores-v2+newer-v1"),
+        (SearchProfile(prefer="trusted"), "hybrid-scores-v2+trusted-v1"),
         (
             SearchProfile(rerank=Reranking(model="bge-reranker-v2-m3", depth=20), prefer="newer"),
-            "hybrid-rrf-v1+rerank:bge-reranker-v2-m3@20+newer-v1",
+            "hybrid-scores-v2+rerank:bge-reranker-v2-m3@20+newer-v1",
         ),
     ],
 )
