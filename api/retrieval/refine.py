@@ -74,7 +74,7 @@ def read_material(catalog: CatalogReader, within: Within, candidates: Sequence[F
 
 def disagreement(snapshot_id: SnapshotId) -> CollectionUnavailable:
     return CollectionUnavailable(
-        f"The collection of {snapshot_id} disagrees with the catalog. Activate another snapshot or import again.",
+        f"The collection of {snapshot_id} disagrees with the catalog.",
         ids=[snapshot_id],
     )
 

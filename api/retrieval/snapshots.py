@@ -258,7 +258,7 @@ def published_snapshot(catalog: CatalogReader, snapshot_id: SnapshotId) -> Snaps
         raise NotFound("There is no such snapshot.", field="snapshot_id", ids=[snapshot_id])
     if snapshot.state == "failed":
         raise CollectionUnavailable(
-            f"Snapshot {snapshot_id} failed while it was built: {snapshot.failure}. Import again.", ids=[snapshot_id]
+            f"Snapshot {snapshot_id} failed while it was built: {snapshot.failure}.", ids=[snapshot_id]
         )
     return snapshot
 

@@ -378,7 +378,7 @@ def _block(row: tuple[Any, ...]) -> Block:
     block = to_block(row)
     if hashlib.sha256(block.text.encode()).hexdigest() != block.sha256:
         raise CollectionUnavailable(
-            f"The text of block {block.block_id} is not the one that was published. Restore the catalog or import again.",
+            f"The text of block {block.block_id} is not the one that was published.",
             ids=[block.block_id],
         )
     return block

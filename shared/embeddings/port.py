@@ -20,7 +20,7 @@ class Embedded(Struct, frozen=True, kw_only=True):
 class Embedder(Protocol):
     """`version` names everything that changes a vector (model, weights, prefixes, normalisation); equal version = comparable vectors.
 
-    Raises: UpstreamError (already retried once where that can help).
+    Both ways of embedding raise UpstreamError.
     """
 
     @property
@@ -37,11 +37,11 @@ class Embedder(Protocol):
     ) -> Axis | None: ...  # along which equal texts in Chinese and English differ; None = not known
 
     def embed_passages(self, texts: Sequence[str]) -> Embedded:
-        """Blocking; for the worker. len(texts) in 1..max_batch."""
+        """Blocking; for the worker. len(texts) in 1..max_batch. What a second try can mend was tried twice."""
         ...
 
     async def embed_query(self, text: str) -> Embedded:
-        """One row; never blocks the event loop."""
+        """One row; never blocks the event loop. One try: who calls it traces each, and decides about another."""
         ...
 
     def close(self) -> None: ...

@@ -15,6 +15,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
@@ -80,7 +81,7 @@ class EdgeVectors:
     def open(self, name: str, *, files: dict[str, str]) -> "EdgeCollection":
         folder = self._place(name)
         if not folder.is_dir():
-            raise CollectionUnavailable(f"collection {name} is not there; import again or restore {folder}", ids=[name])
+            raise CollectionUnavailable(f"collection {name} is not there", ids=[name])
         verify(folder, files)
         frequencies = _frequencies(folder, name)
         try:
@@ -205,7 +206,7 @@ class EdgeBuilder:
 
     def abandon(self) -> None:
         try:
-            with engine():
+            with suppress(Exception):  # what is thrown away needn't be written out first: the disk may be full
                 self._shard.close()
             with storing(f"collection {self._place.name} can't be removed"):
                 _remove(self._folder)
@@ -276,7 +277,7 @@ def _frequencies(folder: Path, name: str) -> Frequencies:
         return decode((folder / _FREQUENCIES).read_bytes())
     except (OSError, MsgspecError) as error:
         raise CollectionUnavailable(
-            f"collection {name} has no readable {_FREQUENCIES}, e.g. because an earlier version built it; import again",
+            f"collection {name} has no readable {_FREQUENCIES}, e.g. because an earlier version built it",
             ids=[name, _FREQUENCIES],
         ) from error
 

@@ -78,7 +78,7 @@ class ServerVectors:
         with _server():
             collection = self._aliases().get(_alias(name))
         if collection is None:
-            raise CollectionUnavailable(f"collection {name} is not on the vector server; import again", ids=[name])
+            raise CollectionUnavailable(f"collection {name} is not on the vector server", ids=[name])
         return ServerCollection(self._client, collection, _frequencies(self._client, collection))
 
     def names(self) -> list[str]:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 # Known deviations, with their reasons; the test fails when one of them heals.
 NOT_YET = {
-    "markitdown-test.rtf": "capitals that come from a style, not from the text",
+    "markitdown-test.rtf": "the capitals that are expected are nowhere in the file, neither as letters nor as a style",
     "kaoqin-gbk-names.zip": "an archive is unpacked by the import, not by a parser",
 }
 
