@@ -17,9 +17,11 @@ from msgspec import structs
 from api.agent.run import RunRequest, RunSoFar, run_agent
 from api.agent.samples import check_bundle
 from api.app import build_app
+from api.conversations import Conversations
 from api.desk import RunAgent, RunDesk
 from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
+from api.patience import PatientProtocol
 from api.retrieval.library import Library, Pinned
 from shared.blobs import Blobs
 from shared.bundles import RELEASED, Shelf
@@ -117,11 +119,15 @@ class Site:
     def _telemetry(self) -> Telemetry:
         return Telemetry(database=self.layout.traces, artifacts=self.layout.artifacts, settings=self.settings.trace)
 
+    def conversations(self) -> Conversations:
+        return Conversations(CatalogDoor(self.layout.catalog).open, now_ms=self.now_ms)
+
     def desk(self, library: Library) -> RunDesk:
         return RunDesk(
             library=library,
             chat=self.chat,
             bundles=self.prompts,
+            memory=self.conversations(),
             telemetry=self.telemetry,
             run_agent=self.agent,
             now_ms=self.now_ms,
@@ -137,6 +143,7 @@ class Site:
                 library=library,
                 desk=self.desk(library),
                 prompts=self.prompts,
+                conversations=self.conversations(),
                 telemetry=self.telemetry,
                 links=BlockLinks(b"s" * 32 if demands_key(self.settings.api) else None, now_ms=self.now_ms),
                 bell=self.bell,
@@ -155,14 +162,14 @@ class Site:
             yield client
 
     @contextmanager
-    def live(self) -> Generator[str]:
+    def live(self, *, http: type[PatientProtocol] = PatientProtocol) -> Generator[str]:
         """A real server on loopback in a thread of its own, whose event loop nothing may block; its address."""
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         server = uvicorn.Server(
             uvicorn.Config(
-                self.app(), http="httptools", ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=1
+                self.app(), http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=1
             )
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -1,13 +1,14 @@
 """Every error is a problem with a stable code, a field, a remedy; what is inside stays inside."""
 
 import logging
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from httpx import Response
 
 from api.agent.run import RunRequest
-from shared.errors import CiteboundError, Conflict, StorageError, UpstreamError
+from api.problem import problem
+from shared.errors import CiteboundError, Conflict, DocumentError, StorageError, UpstreamCode, UpstreamError
 from shared.types.runs import RunRecord
 from tests.contract.http.site import Site
 
@@ -21,6 +22,7 @@ def problem_of(response: Response) -> tuple[int, str, str | None]:
     assert body["status"] == response.status_code
     assert body["title"]
     assert body["detail"]
+    assert body["remedy"]
     return response.status_code, body["code"], body.get("field")
 
 
@@ -141,3 +143,56 @@ def raising(error: Exception) -> Any:
         raise error
 
     return run_agent
+
+
+def every_error(kind: type[CiteboundError] = CiteboundError) -> list[type[CiteboundError]]:
+    return [kind, *(below for one in kind.__subclasses__() for below in every_error(one))]
+
+
+CODES = {one.code for one in every_error() if one not in (CiteboundError, DocumentError, UpstreamError)} | set(
+    get_args(UpstreamCode)
+)
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_every_code_has_a_title_and_a_remedy(code: str) -> None:
+    told = problem(code, "?", status=400)
+    assert told.remedy
+    assert told.title != code or code.startswith("provider_")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Accept": "text/html;q=1e999"},
+        {"Accept": "text/html;q=nan, */*;q=-1e999"},
+        {"Accept": ";;,,=;q="},
+        {"Accept": "a" * 5_000},
+        {"Accept-Language": "zh;q=1e999, en;q=nan"},
+        {"Content-Length": "9" * 5_000},
+        {"Content-Type": "multipart/form-data; boundary=\x80"},
+        {"Content-Type": "application/json; charset=klingon"},
+        {"Authorization": "Bearer cbk_\xff"},
+        {"Authorization": "Bearer"},
+        {"Authorization": ""},
+        {"Cookie": "=;=;\xff"},
+        {"Range": "bytes=9-1"},
+        {"If-None-Match": "*"},
+        {"Origin": "null"},
+    ],
+    ids=str,
+)
+def test_no_header_breaks_a_route(site: Site, headers: dict[str, str]) -> None:
+    raw = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
+    with site.client() as client:
+        for path in (
+            "/",
+            "/readyz",
+            "/api/runs",
+            "/api/imports",
+            "/api/blocks/zzzzzzzz.v1%230",
+            "/v1/models/none",
+            "/none",
+        ):
+            for method in ("GET", "POST"):
+                assert client.request(method, path, headers=raw).status_code < 500, (method, path)
