@@ -25,15 +25,17 @@ class HttpReranker:
         """Raises: SettingsError: address, model or key are missing or impossible."""
         if settings.base_url is None or settings.model is None:
             raise SettingsError("A rerank provider needs base_url and model.", field="rerank.base_url")
-        self._host = host_of(settings.base_url)
-        self._url = settings.base_url.rstrip("/") + ("/reranks" if self._host.endswith(_PLURAL_HOST) else "/rerank")
+        host = host_of(settings.base_url)
+        self._who = f"The reranker at {host}"  # beside an embedding provider that may have failed instead
+        path = "/reranks" if host.partition(":")[0].endswith(_PLURAL_HOST) else "/rerank"
+        self.url = settings.base_url.rstrip("/") + path
         self._settings = settings
         self.model = settings.model
         self.depth = settings.depth
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(None, connect=_CONNECT_S),  # a request as a whole is timed below
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not leads_to_loopback(self._url),  # no proxy between two processes of one machine
+            trust_env=not leads_to_loopback(self.url),  # no proxy between two processes of one machine
             headers=bearer(settings.api_key),
         )
 
@@ -44,7 +46,7 @@ class HttpReranker:
                 response.status_code,
                 response.headers,
                 response.content,
-                host=self._host,
+                host=self._who,
                 now_s=time.time(),
                 api_key=self._settings.api_key,
             )
@@ -52,7 +54,7 @@ class HttpReranker:
             return read_reply(response.content, query, texts)
         except BadReply as bad:
             remedy = "Check that CITEBOUND_RERANK_BASE_URL and _API fit the provider"
-            raise failure("provider_bad_reply", host=self._host, said=f"{bad}. {remedy}") from bad
+            raise failure("provider_bad_reply", host=self._who, said=f"{bad}. {remedy}") from bad
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -66,7 +68,7 @@ class HttpReranker:
     async def _post(self, body: dict[str, Any]) -> httpx.Response:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                with upstream(self._host):
-                    return await self._client.post(self._url, json=body)
+                with upstream(self._who):
+                    return await self._client.post(self.url, json=body)
         except TimeoutError as error:
-            raise failure("provider_timeout", host=self._host) from error
+            raise failure("provider_timeout", host=self._who) from error

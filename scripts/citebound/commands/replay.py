@@ -63,7 +63,7 @@ def lines(found: Replay) -> Iterator[tuple[str, str]]:
 
 def _call(call: ReplayedCall) -> Iterator[tuple[str, str]]:
     blocks = ""
-    if call.then is not None:
+    if call.then is not None and call.then.blocks:
         blocks = words(f", {count(call.then.blocks, 'block')}", f"，{call.then.blocks} 个文本块")
     yield f"{call.turn}. {call.tool} {call.arguments}", "bold"
     told = "; ".join([_named(call.outcome) + blocks, *_why(call.reason, call.detail)])

@@ -65,6 +65,17 @@ def test_the_request_asks_for_a_score_of_every_text(provider: Provider) -> None:
     assert request.headers["authorization"] == "Bearer sk-secret"
 
 
+def test_dashscope_is_asked_at_its_own_path() -> None:
+    dashscope, jina = (
+        HttpReranker(RerankSettings(base_url=base_url, model="m"))
+        for base_url in ("https://dashscope.aliyuncs.com/compatible-api/v1", "https://api.jina.ai/v1/")
+    )
+    assert [dashscope.url, jina.url] == [
+        "https://dashscope.aliyuncs.com/compatible-api/v1/reranks",
+        "https://api.jina.ai/v1/rerank",
+    ]
+
+
 def test_text_embeddings_inference_is_asked_in_its_own_words(provider: Provider) -> None:
     provider.script_rerank(Scores(shape="tei", given=(0.1, 0.2, 0.9)))
     assert ask(provider, api="tei").scores == (0.1, 0.2, 0.9)
@@ -154,7 +165,9 @@ def test_a_provider_that_hangs_is_given_up(provider: Provider) -> None:
 
 
 def test_nobody_there_is_said(provider: Provider) -> None:
-    assert failing(provider, base_url="http://127.0.0.1:9/v1").code == "upstream_unavailable"
+    error = failing(provider, base_url="http://127.0.0.1:9/v1")
+    assert error.code == "upstream_unavailable"
+    assert error.message.startswith("The reranker at 127.0.0.1:9 ")
 
 
 @pytest.mark.parametrize(
