@@ -71,8 +71,12 @@ def engine() -> Generator[None]:
 
 def _config(dimensions: int) -> qe.EdgeConfig:
     no_graph = qe.HnswIndexConfig(m=0, ef_construct=100, full_scan_threshold=10_000)
+    in_bytes = qe.ScalarQuantizationConfig(qe.ScalarType.Int8, memory=qe.Memory.Cached)
+    dense = qe.EdgeVectorParams(
+        size=dimensions, distance=qe.Distance.Cosine, hnsw_config=no_graph, quantization_config=in_bytes
+    )
     return qe.EdgeConfig(
-        vectors={"dense": qe.EdgeVectorParams(size=dimensions, distance=qe.Distance.Cosine, hnsw_config=no_graph)},
+        vectors={"dense": dense},
         sparse_vectors={"sparse": qe.EdgeSparseVectorParams()},
         hnsw_config=no_graph,
         wal_enabled=False,  # nothing is published before flush, close and rename; with it a second reader is refused
