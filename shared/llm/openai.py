@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from shared.errors import SettingsError, UpstreamError
+from shared.llm.clients import STREAMS, Clients
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
 from shared.llm.port import ChatReply, ChatRequest, Message
 from shared.llm.reading import ReplyReader
@@ -46,11 +47,16 @@ class OpenAIChat:
         self._settings = settings
         self._dialect = dialect_for(settings, host=self._host)
         self.window_tokens: int | None = None
-        self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(None, connect=_CONNECT_S),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not leads_to_loopback(self._url),  # no proxy between two processes of one machine
-            headers={**bearer(settings.api_key), "accept": "text/event-stream"},
+        trust_env = not leads_to_loopback(self._url)  # no proxy between two processes of one machine
+        certificates = httpx.create_ssl_context(trust_env=trust_env)
+        self._clients = Clients(
+            lambda: httpx.AsyncClient(
+                timeout=httpx.Timeout(None, connect=_CONNECT_S),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=STREAMS),
+                trust_env=trust_env,
+                verify=certificates,
+                headers={**bearer(settings.api_key), "accept": "text/event-stream"},
+            )
         )
 
     @property
@@ -71,7 +77,7 @@ class OpenAIChat:
                 dialect = self._dialect = other
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._clients.close()
 
     async def _attempt(self, body: dict[str, Any], on_piece: Callable[[str], None] | None) -> ChatReply:
         reader = ReplyReader(host=self._host, api_key=self._settings.api_key)
@@ -99,8 +105,8 @@ class OpenAIChat:
     async def _read(self, body: dict[str, Any], reader: ReplyReader, heard: Callable[[str], None]) -> None:
         try:
             async with asyncio.timeout(self._settings.first_token_timeout_s) as deadline:
-                with upstream(self._host):
-                    async with self._client.stream("POST", self._url, json=body) as response:
+                with upstream(self._host), self._clients.one() as client:
+                    async with client.stream("POST", self._url, json=body) as response:
                         await self._check(response)
                         await self._listen(response, reader, heard, deadline)
         except TimeoutError as error:
