@@ -22,7 +22,9 @@ from shared.settings_load import data_folder, load_settings
 T = TypeVar("T")
 URL = "CITEBOUND_URL"
 START_IT = "start it with ./scripts/run, or name another one with --url or CITEBOUND_URL"
-NAME_THE_KEY = "set CITEBOUND_API_API_KEY here to the key that server was started with, then try again"
+NAME_THE_KEY = (
+    "set CITEBOUND_API_API_KEY here to the key that server was started with, or to one made with ./scripts/run keys add"
+)
 
 
 class Problem(Struct, frozen=True, kw_only=True):

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import NoReturn, TypeAlias, get_args
 
 from scripts.citebound.commands.ask import ask
+from scripts.citebound.commands.conversations import conversations
 from scripts.citebound.commands.doctor import doctor
 from scripts.citebound.commands.imports import act, import_paths, imports
+from scripts.citebound.commands.keys import keys
 from scripts.citebound.commands.prompts import prompts
 from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.replay import replay
@@ -17,7 +19,9 @@ from scripts.citebound.commands.snapshots import activate, snapshots
 from scripts.citebound.commands.trace import runs, trace
 from scripts.citebound.commands.up import up
 from scripts.citebound.console import as_called
+from scripts.citebound.conversation_arguments import conversation_verbs
 from scripts.citebound.failure import USAGE, CommandFailed
+from scripts.citebound.key_arguments import key_verbs
 from scripts.citebound.prompt_arguments import prompt_verbs
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
@@ -32,8 +36,8 @@ exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in par
 4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there ·
 6 a replay came out differently · 7 a replay is not possible · 130 interrupted
 
-Commands other than up, doctor and smoke talk to the running Citebound: the one on this data folder
-(CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL.
+Commands other than up, doctor, smoke and keys talk to the running Citebound: the one on this data folder
+(CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL. keys works on the data folder itself, unless --url names another.
 """
 
 IMPORT = """Import files and folders, and wait until they can be asked about.
@@ -120,6 +124,9 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="how to go about it (default: as its features suggest)",
     )
+    question.add_argument(
+        "--conversation", metavar="ID", help="as a part of this conversation; `new` begins one, see `conversations`"
+    )
     question.add_argument("--prompt-bundle", metavar="BUNDLE", help="with this wording, see `prompts`")
     question.add_argument(
         "--protocol",
@@ -149,6 +156,8 @@ def parser() -> argparse.ArgumentParser:
     add("documents", documents, "list the documents of the active snapshot")
     add("block", block, "show a cited block with its surroundings").add_argument("block_id", metavar="BLOCK")
 
+    key_verbs(add("keys", keys, "list the API keys; or one of the verbs below"))
+    conversation_verbs(add("conversations", conversations, "list your conversations; or one of the verbs below"))
     prompt_verbs(add("prompts", prompts, "list the prompt bundles; or one of the verbs below"))
 
     add("runs", runs, "list the questions that were asked, newest first")
