@@ -67,7 +67,7 @@ def _ask_if_affordable(state: State) -> Asking:
 
 
 def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms: int) -> Asking:
-    context = state.talk.context
+    context, asked = state.talk.context, budget.reply_room(state.limits)
     event = yield AskModel(
         turn=state.turn,
         attempt=attempt,
@@ -76,7 +76,7 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
         functions=state.talk.functions,
         input_tokens=context.tokens,
         anchored=context.real,
-        max_output_tokens=budget.reply_room(state.limits),
+        max_output_tokens=asked,
         wait_ms=wait_ms,
         until_ms=until_ms,
     )
@@ -85,7 +85,9 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
     if isinstance(event, AskFailed):
         if event.metered:
             received = state.count(event.heard)
-            state.spent = budget.charged(state.spent, sent_tokens=context.tokens, reply_tokens=received, usage=None)
+            state.spent = budget.charged(
+                state.spent, sent_tokens=context.tokens, reply_tokens=received, asked_tokens=asked, usage=None
+            )
         if event.window_tokens is not None:
             state.learn_window(event.window_tokens)
         return event
@@ -97,11 +99,16 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
             sent_tokens=context.tokens,
             reply_tokens=thought
             + state.count(event.text + "".join(call.name + call.arguments for call in event.calls)),
+            asked_tokens=asked,
             reasoning_tokens=thought,
             usage=event.usage,
         )
         state.talk.sent(event.usage)
-        if event.usage is not None and not budget.believable(context, event.usage):
+        if (
+            event.usage is not None
+            and budget.cut_short(context, event.usage)
+            and not state.has_limit("provider_cut_prompt")
+        ):
             state.limit("provider_cut_prompt", told=event.usage.input_tokens, expected=context.tokens)
     return event
 

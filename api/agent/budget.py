@@ -17,6 +17,9 @@ CLOSING_TOKENS = 700  # a refused observation and the request for the final answ
 MIN_REPLY_TOKENS = 64  # below this no decision can be expected
 # of our count that a provider's tokenizer may come to: those made for Chinese need about half of ours for Chinese text
 LEAST_SHARE = 1 / 3
+MOST_SHARE = 4  # those made of bytes or characters need at most about so many of ours
+UNSEEN_INPUT = 20_000  # what a provider may put in front of a conversation
+UNSEEN_OUTPUT = 40_000  # hidden reasoning that a provider doesn't count into the output limit (SiliconFlow: 32,768)
 
 LimitCode = Literal["context_budget_exceeded", "request_budget_exceeded"]
 
@@ -81,36 +84,60 @@ def shrunk(context: Context, tokens: int) -> Context:
 
 def anchored(context: Context, usage: ChatUsage | None) -> Context:
     """After a call: what was sent is now known by the provider's count, if that count can be believed."""
-    if usage is None or not believable(context, usage):
+    if usage is None or cut_short(context, usage) or not plausible_input(context.tokens, usage):
         return Context(anchored=context.tokens, added=0, real=False)
     return Context(anchored=usage.input_tokens, added=0, real=True)
 
 
-def believable(context: Context, usage: ChatUsage) -> bool:
-    """False for a prompt much smaller than what was sent, or grown much less than what was added: some servers cut silently."""
+def cut_short(context: Context, usage: ChatUsage) -> bool:
+    """Whether the provider read much less than it was sent, or hardly any of what was added: some servers cut silently."""
     if usage.input_tokens <= 0:
         return False
     if not context.real:
-        return usage.input_tokens >= LEAST_SHARE * context.tokens
-    return usage.input_tokens - context.anchored >= LEAST_SHARE * context.added
+        return usage.input_tokens < LEAST_SHARE * context.tokens
+    return usage.input_tokens - context.anchored < LEAST_SHARE * context.added
+
+
+def plausible_input(sent_tokens: int, usage: ChatUsage) -> bool:
+    """False for a count that says nothing: none, or one that no tokenizer could come to."""
+    return 0 < usage.input_tokens <= MOST_SHARE * sent_tokens + UNSEEN_INPUT
+
+
+def plausible_output(reply_tokens: int, usage: ChatUsage, *, asked_tokens: int) -> bool:
+    if usage.output_tokens <= 0:
+        return reply_tokens == 0 and usage.output_tokens == 0
+    return usage.output_tokens <= MOST_SHARE * max(reply_tokens, asked_tokens) + UNSEEN_OUTPUT
 
 
 def charged(
-    spent: Usage, *, sent_tokens: int, reply_tokens: int, usage: ChatUsage | None, reasoning_tokens: int = 0
+    spent: Usage,
+    *,
+    sent_tokens: int,
+    reply_tokens: int,
+    asked_tokens: int,
+    usage: ChatUsage | None,
+    reasoning_tokens: int = 0,
 ) -> Usage:
-    """Book one real model call, failed ones included; what the provider did not tell is estimated, never 0.
+    """Book one real model call, failed ones included; what the provider did not plausibly tell is estimated, never 0.
 
-    sent_tokens, reply_tokens: our estimates of both directions. reasoning_tokens: of that, as far as it could be told apart.
+    sent_tokens, reply_tokens: our estimates of both directions. asked_tokens: output that it was allowed.
+    reasoning_tokens: of reply_tokens, as far as it could be told apart.
     """
-    sent = usage.input_tokens if usage and usage.input_tokens > 0 else None
-    received = usage.output_tokens if usage and (usage.output_tokens > 0 or reply_tokens == 0) else None
+    sent, received, estimated = sent_tokens, reply_tokens, True
+    if usage is not None:
+        told_input = plausible_input(sent_tokens, usage)
+        told_output = plausible_output(reply_tokens, usage, asked_tokens=asked_tokens)
+        sent = usage.input_tokens if told_input else sent
+        received = usage.output_tokens if told_output else received
+        estimated = not (told_input and told_output)
+        reasoning_tokens = usage.reasoning_tokens or reasoning_tokens
     return replace(
         spent,
-        chat_input_tokens=spent.chat_input_tokens + (sent_tokens if sent is None else sent),
-        chat_output_tokens=spent.chat_output_tokens + (reply_tokens if received is None else received),
-        reasoning_tokens=spent.reasoning_tokens + (usage.reasoning_tokens if usage else reasoning_tokens),
+        chat_input_tokens=spent.chat_input_tokens + sent,
+        chat_output_tokens=spent.chat_output_tokens + received,
+        reasoning_tokens=spent.reasoning_tokens + min(reasoning_tokens, received),
         model_calls=spent.model_calls + 1,
-        estimated=spent.estimated or sent is None or received is None,
+        estimated=spent.estimated or estimated,
     )
 
 

@@ -42,5 +42,9 @@ class RunSoFar:
             return self.state.spent
         received = count_tokens("".join(self.call.heard))
         return budget.charged(
-            self.state.spent, sent_tokens=self.call.ask.input_tokens, reply_tokens=received, usage=None
+            self.state.spent,
+            sent_tokens=self.call.ask.input_tokens,
+            reply_tokens=received,
+            asked_tokens=self.call.ask.max_output_tokens,
+            usage=None,
         )

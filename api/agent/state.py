@@ -61,8 +61,12 @@ class State:
             self.limit("provider_window", window=window_tokens)
 
     def limit(self, code: str, **values: object) -> None:
-        text = self.wording.render("limitation", code=code, **values)
-        self.limitations.append(Limitation(code=code, text=text))
+        limitation = Limitation(code=code, text=self.wording.render("limitation", code=code, **values))
+        if limitation not in self.limitations:
+            self.limitations.append(limitation)
+
+    def has_limit(self, code: str) -> bool:
+        return any(one.code == code for one in self.limitations)
 
     def count_tool_call(self) -> None:
         self.spent = replace(self.spent, tool_calls=self.spent.tool_calls + 1)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from api.agent.loop import Steps, run
+from api.agent.native import ENDINGS
 from api.agent.state import State
 from api.agent.steps import (
     AskFailed,
@@ -26,8 +27,8 @@ from api.agent.steps import (
 )
 from api.tools.contract import SeenBlock, ToolResult
 from shared.ids import BlockId, DocId, SnapshotId
-from shared.llm.port import ChatUsage
-from shared.types.runs import Limits, ToolName
+from shared.llm.port import ChatUsage, Function, FunctionCall
+from shared.types.runs import Limits, ProtocolName, ToolName
 
 TOOLS: frozenset[ToolName] = frozenset({"list_documents", "get_outline", "search_blocks", "list_blocks", "scan_term"})
 SNAPSHOT = SnapshotId("snap_of_a_test")
@@ -90,6 +91,8 @@ def says(
     finish_reason: str = "stop",
     metered: bool = True,
     elapsed_ms: int = 0,
+    calls: tuple[FunctionCall, ...] = (),
+    wants_reasoning: bool = False,
 ) -> Replied:
     return Replied(
         text=text,
@@ -98,6 +101,8 @@ def says(
         finish_reason=finish_reason,
         metered=metered,
         elapsed_ms=elapsed_ms,
+        calls=calls,
+        wants_reasoning=wants_reasoning,
     )
 
 
@@ -107,6 +112,7 @@ def fails(
     retryable: bool = False,
     retry_after_s: float | None = None,
     heard: str = "",
+    window_tokens: int | None = None,
     elapsed_ms: int = 0,
 ) -> AskFailed:
     return AskFailed(
@@ -115,6 +121,7 @@ def fails(
         retryable=retryable,
         retry_after_s=retry_after_s,
         heard=heard,
+        window_tokens=window_tokens,
         elapsed_ms=elapsed_ms,
     )
 
@@ -138,8 +145,17 @@ class Played(Struct, frozen=True, kw_only=True):
         return [note for note in self.notes if isinstance(note, kinds)]
 
 
-def start(*, limits: Limits | None = None, task: str = "年假有几天？") -> Start:
-    return Start(system="规则", task=task, limits=limits or Limits(), tools=TOOLS, snapshot_id=SNAPSHOT)
+def start(*, limits: Limits | None = None, task: str = "年假有几天？", protocol: ProtocolName = "react") -> Start:
+    return Start(
+        system="规则",
+        task=task,
+        limits=limits or Limits(),
+        tools=TOOLS,
+        snapshot_id=SNAPSHOT,
+        protocol=protocol,
+        functions=tuple(Function(name=name, description="", schema={}) for name in sorted(TOOLS)),
+        endings=tuple(Function(name=name, description="", schema={}) for name in ENDINGS),
+    )
 
 
 def play(
@@ -150,6 +166,7 @@ def play(
     count: CountTokens = count,
     wording: Wording = PLAIN,
     around: Callable[[Steps, State], Steps] = lambda steps, _: steps,
+    protocol: ProtocolName = "react",
 ) -> Played:
     """`script`: what the effects that need an answer get, in order; a str is a reply, a ToolResult is returned.
 
@@ -161,7 +178,7 @@ def play(
     notes: list[Note] = []
     measured: list[str] = []
     elapsed_ms = 0
-    state = State(start(limits=limits, task=task), wording=wording, count=count)
+    state = State(start(limits=limits, task=task, protocol=protocol), wording=wording, count=count)
     steps = around(run(state), state)
     event: Event | None = None
     while True:

@@ -16,6 +16,7 @@ from api.agent.budget import (
     charged,
     grown,
     reply_room,
+    within_window,
 )
 from api.agent.observation import envelope
 from api.agent.prompting import BundleWording
@@ -87,14 +88,50 @@ def test_without_a_count_of_the_providers_ours_stays() -> None:
 
 
 def test_a_missing_usage_is_estimated_and_says_so() -> None:
-    spent = charged(Usage(), sent_tokens=900, reply_tokens=40, usage=None)
+    spent = charged(Usage(), sent_tokens=900, reply_tokens=40, asked_tokens=100, usage=None)
     assert spent == Usage(chat_input_tokens=900, chat_output_tokens=40, model_calls=1, estimated=True)
 
 
 def test_the_providers_own_figures_are_taken_as_they_are() -> None:
     usage = ChatUsage(input_tokens=1_000, output_tokens=50, reasoning_tokens=30)
-    spent = charged(Usage(), sent_tokens=900, reply_tokens=20, usage=usage)
+    spent = charged(Usage(), sent_tokens=900, reply_tokens=20, asked_tokens=100, usage=usage)
     assert spent == Usage(chat_input_tokens=1_000, chat_output_tokens=50, reasoning_tokens=30, model_calls=1)
+
+
+@pytest.mark.parametrize(
+    ("usage", "booked"),
+    [
+        (
+            ChatUsage(input_tokens=3_600, output_tokens=2_000),
+            (3_600, 2_000, False),
+        ),  # a tokenizer of characters; reasoning
+        (ChatUsage(input_tokens=10**9, output_tokens=50), (900, 50, True)),
+        (ChatUsage(input_tokens=1_000, output_tokens=10**9), (1_000, 40, True)),
+        (ChatUsage(input_tokens=0, output_tokens=0), (900, 40, True)),
+        (ChatUsage(input_tokens=1_000, output_tokens=0), (1_000, 40, True)),
+        (ChatUsage(input_tokens=-5, output_tokens=-5), (900, 40, True)),
+    ],
+)
+def test_a_count_that_can_not_be_is_estimated(usage: ChatUsage, booked: tuple[int, int, bool]) -> None:
+    spent = charged(Usage(), sent_tokens=900, reply_tokens=40, asked_tokens=100, usage=usage)
+    assert (spent.chat_input_tokens, spent.chat_output_tokens, spent.estimated) == booked
+
+
+def test_hidden_reasoning_that_the_provider_does_not_count_apart_is_estimated() -> None:
+    usage = ChatUsage(input_tokens=1_000, output_tokens=50)
+    spent = charged(Usage(), sent_tokens=900, reply_tokens=60, asked_tokens=100, usage=usage, reasoning_tokens=45)
+    assert (spent.chat_output_tokens, spent.reasoning_tokens) == (50, 45)
+
+
+@pytest.mark.parametrize(
+    ("window", "context_tokens", "reserve"),
+    [(None, 100_000, 4_000), (131_072, 100_000, 4_000), (32_768, 29_468, 4_000), (8_192, 6_844, 2_048), (100, 36, 764)],
+)
+def test_a_window_leaves_room_for_the_answer_and_a_small_one_for_the_question(
+    window: int | None, context_tokens: int, reserve: int
+) -> None:
+    limits = within_window(Limits(), window)
+    assert (limits.max_context_tokens, limits.finalization_reserve_tokens) == (context_tokens, reserve)
 
 
 @pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.lang)
