@@ -25,12 +25,12 @@ class _Harmless(Console):
 
 
 def harmless(text: str) -> str:
-    """Control characters and changes of direction are shown as escapes; line breaks and tabs stay."""
+    """Control characters, halves of characters and changes of direction are shown as escapes; line breaks and tabs stay."""
     return "".join(ascii(one)[1:-1] if _speaks_to_terminal(one) else one for one in text)
 
 
 def _speaks_to_terminal(character: str) -> bool:
-    return character not in "\n\t" and (category(character) == "Cc" or character in _DIRECTIONS)
+    return character not in "\n\t" and (category(character) in ("Cc", "Cs") or character in _DIRECTIONS)
 
 
 out = _Harmless(highlight=False, soft_wrap=True)

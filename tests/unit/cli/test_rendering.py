@@ -59,11 +59,11 @@ def test_a_stream_without_an_answer_is_a_failure_with_its_code(events: list[str]
 
 
 def test_what_a_document_is_called_does_not_speak_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    plain("\x1b[31m报告\x1b]0;x\x07\u202e.pdf\n第二行")
+    plain("\x1b[31m报告\x1b]0;x\x07\u202e.pdf\udcff\n第二行")
     note("\x1b[2J")
     complain("\x9b5n", "\x00")
     told = capsys.readouterr()
-    assert told.out == "\\x1b[31m报告\\x1b]0;x\\x07\\u202e.pdf\n第二行\n"
+    assert told.out == "\\x1b[31m报告\\x1b]0;x\\x07\\u202e.pdf\\udcff\n第二行\n"
     assert not {"\x1b", "\x9b", "\x00"} & set(told.err)
 
 
