@@ -38,6 +38,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "file": "File",
         "section": "Section",
         "page": "Page",
+        "place": "Place",
         "version": "Version",
         "updated": "Updated",
         "trust": "Trust",
@@ -56,6 +57,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "file": "文件",
         "section": "章节",
         "page": "页码",
+        "place": "位置",
         "version": "版本",
         "updated": "更新时间",
         "trust": "可信级别",
@@ -98,6 +100,7 @@ def render(view: BlockView, *, lang: Lang, switch: Callable[[Lang], str], url: C
             (words["file"], "" if document.key == document.title else document.key),
             (words["section"], "" if view.section.path == ROOT_PATH else view.section.path),
             (words["page"], "–".join(map(str, dict.fromkeys(pages)))),
+            (words["place"], place(block.span_start, block.span_end, lang=lang)),
             (words["version"], str(document.version)),
             (words["updated"], utc(document.updated_at_ms)),
             (words["trust"], TRUST[lang][document.trust]),
@@ -107,6 +110,12 @@ def render(view: BlockView, *, lang: Lang, switch: Callable[[Lang], str], url: C
         flags=[words[flag] for flag in block.flags if flag in words],
         url=url,
     )
+
+
+def place(span_start: int, span_end: int, *, lang: Lang) -> str:
+    """Where a block stands in its document's text, counted as people do. The span: code points, the end not in it."""
+    first, last = f"{span_start + 1:,}", f"{span_end:,}"
+    return f"正文第 {first}–{last} 个字符" if lang == "zh" else f"characters {first}–{last} of the text"
 
 
 def utc(at_ms: int) -> str:

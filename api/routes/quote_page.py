@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from api.routes.block_page import STYLE, TRUST, templates, utc
+from api.routes.block_page import STYLE, TRUST, place, templates, utc
 from api.routes.languages import Lang
 from shared.types.documents import ROOT_PATH
 from shared.types.runs import StoredQuote
@@ -12,6 +12,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "source": "Source",
         "section": "Section",
         "page": "Page",
+        "place": "Place of its block",
         "version": "Version",
         "trust": "Trust",
         "snapshot": "Snapshot",
@@ -25,6 +26,7 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "source": "来源",
         "section": "章节",
         "page": "页码",
+        "place": "文本块位置",
         "version": "版本",
         "trust": "可信级别",
         "snapshot": "快照",
@@ -59,6 +61,7 @@ def render_quote(quote: StoredQuote, *, lang: Lang, switch: Callable[[Lang], str
             (words["source"], quote.source_label),
             (words["section"], "" if quote.section_path == ROOT_PATH else quote.section_path),
             (words["page"], "–".join(map(str, dict.fromkeys(pages)))),
+            (words["place"], place(quote.span_start, quote.span_end, lang=lang)),
             (words["version"], str(quote.version)),
             (words["trust"], TRUST[lang][quote.trust]),
             (words["snapshot"], quote.snapshot_id),
