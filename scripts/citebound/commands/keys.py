@@ -9,11 +9,10 @@ import os
 import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from urllib.parse import quote
 
 from msgspec import ValidationError, convert, to_builtins
 
-from scripts.citebound.api import URL, open_api
+from scripts.citebound.api import URL, open_api, segment
 from scripts.citebound.console import date, note, plain, print_json, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.catalog.db import Database, open_database
@@ -82,7 +81,7 @@ def add(arguments: argparse.Namespace) -> int:
 
 def revoke(arguments: argparse.Namespace) -> int:
     if _is_remote(arguments):
-        gone = open_api(arguments.url).delete(f"{_PATH}/{quote(arguments.key, safe='')}", ApiKey)
+        gone = open_api(arguments.url).delete(f"{_PATH}/{segment(arguments.key)}", ApiKey)
     else:
         with _catalog() as db:
             gone = revoke_key(db, arguments.key, now_ms=_now_ms())

@@ -4,12 +4,11 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from urllib.parse import quote
 
 from msgspec import Struct
 
 from api.agent.samples import check_bundle
-from scripts.citebound.api import open_api
+from scripts.citebound.api import open_api, segment
 from scripts.citebound.console import note, plain, print_json, words
 from scripts.citebound.failure import FAILED, OK, USAGE, CommandFailed
 from shared.bundles import RELEASED, BundleInfo, Shelf, TemplateDiff
@@ -172,4 +171,4 @@ def _path(bundle: str) -> str:
             code=USAGE,
             error="invalid_argument",
         )
-    return f"/api/prompts/{quote(bundle_id, safe='')}/{quote(version, safe='')}"
+    return f"/api/prompts/{segment(bundle_id)}/{segment(version)}"

@@ -4,11 +4,10 @@ import argparse
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
-from urllib.parse import quote
 
 from rich.cells import cell_len
 
-from scripts.citebound.api import compact, open_api
+from scripts.citebound.api import compact, open_api, segment
 from scripts.citebound.commands.named import last_run
 from scripts.citebound.console import count, plain, print_json, words
 from scripts.citebound.failure import DIFFERENT, IMPOSSIBLE, OK
@@ -42,7 +41,7 @@ _REASONS: Final[dict[Reason, tuple[str, str]]] = {
 def replay(arguments: argparse.Namespace) -> int:
     api = open_api(arguments.url)
     run_id = arguments.run_id or last_run(api)
-    found = api.post(f"/api/runs/{quote(run_id, safe='')}/replay", {}, Replay, timeout_s=600)
+    found = api.post(f"/api/runs/{segment(run_id)}/replay", {}, Replay, timeout_s=600)
     if arguments.json:
         print_json(found)
     else:

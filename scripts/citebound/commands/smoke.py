@@ -8,11 +8,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from urllib.parse import quote
 
 from msgspec import Struct
 
-from scripts.citebound.api import Api
+from scripts.citebound.api import Api, segment
 from scripts.citebound.commands.ask import ask_quietly, print_answer, said
 from scripts.citebound.commands.imports import existing, print_outcome, send_paths, watch
 from scripts.citebound.commands.reading import OpenedBlock
@@ -85,7 +84,7 @@ def _asked(api: Api, question: str, imported: Import, timings: dict[str, int], s
 def checked(api: Api, marker: int, block_id: BlockId, said: str) -> CheckedCitation:
     """Whether the block opens over HTTP and holds the quote."""
     try:
-        text = api.get(f"/api/blocks/{quote(block_id, safe='')}", OpenedBlock).block.text
+        text = api.get(f"/api/blocks/{segment(block_id)}", OpenedBlock).block.text
         problem = "" if said.strip() and said in text else "the block does not contain the quote"
     except CommandFailed as failed:
         problem = failed.message

@@ -4,11 +4,10 @@ import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 import msgspec
 
-from scripts.citebound.api import open_api
+from scripts.citebound.api import open_api, segment
 from scripts.citebound.commands.named import last_run
 from scripts.citebound.console import date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
@@ -128,7 +127,7 @@ def _read(arguments: argparse.Namespace) -> Trace:
         api = open_api(arguments.url)
         wanted = arguments.run_id or last_run(api)
         kind = "imports" if wanted.startswith("imp_") else "runs"
-        return api.get(f"/api/{kind}/{quote(wanted, safe='')}/trace", Trace)
+        return api.get(f"/api/{kind}/{segment(wanted)}/trace", Trace)
     try:
         return msgspec.json.decode(Path(arguments.file).read_bytes(), type=Trace)
     except (OSError, msgspec.DecodeError) as error:

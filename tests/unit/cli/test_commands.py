@@ -408,7 +408,7 @@ def test_what_is_no_text_or_no_address_is_refused_in_a_line(run: Run, arguments:
     assert (run(*arguments, "--json")[0], json.loads(run(*arguments, "--json")[1])["error"]["code"]) == (2, "usage")
 
 
-@pytest.mark.parametrize(("command", "path"), [("resume", "/api/imports/{}/resume"), ("pause", "/api/imports/{}/pause")])
+@pytest.mark.parametrize(("command", "path"), [("trace", "/api/runs/{}/trace"), ("pause", "/api/imports/{}/pause")])
 @pytest.mark.parametrize("odd", ["a/b", "..", ".", "a?b=c", "a#b", "a%2Fb", " ", "运行\n"])
 def test_an_odd_id_stays_one_part_of_the_address(api: Served, run: Run, command: str, path: str, odd: str) -> None:
     assert run(command, odd)[0] == 1
