@@ -17,6 +17,7 @@ from api.agent.run import run_agent
 from api.agent.run import warm_up as warm_up_agent
 from api.agent.samples import check_bundle
 from api.callers import Callers
+from api.conversations import Conversations
 from api.desk import RunDesk
 from api.links import BlockLinks, read_secret
 from api.openai_compat.errors import respond as respond_like_openai
@@ -27,6 +28,7 @@ from api.problem import Problem
 from api.retrieval.library import Library
 from api.routes.access import AnyRequest
 from api.routes.blocks import blocks
+from api.routes.conversations import conversations as conversation_routes
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
@@ -42,6 +44,7 @@ from shared.blobs import Blobs
 from shared.bundles import RELEASED, Shelf
 from shared.catalog.db import open_database
 from shared.catalog.migrations import migrate
+from shared.clock import now_ms
 from shared.embeddings.open import open_embedder, warm_up
 from shared.embeddings.port import Embedder
 from shared.errors import CiteboundError, StorageError, UpstreamError
@@ -77,6 +80,8 @@ def create_app(settings: Settings) -> Litestar:
     migrate(db)
     db.conn.close()
     bundles = Shelf(release=RELEASED, local=layout.prompts, default=settings.prompts.bundle, check=check_bundle)
+    catalog = CatalogDoor(layout.catalog)
+    conversations = Conversations(catalog.open, now_ms=now_ms)
     bundles.usable(None)  # a damaged release is refused at start
     links = BlockLinks(read_secret(layout.links_key) if demands_key(settings.api) else None)
     bell = _bell(settings)
@@ -93,10 +98,18 @@ def create_app(settings: Settings) -> Litestar:
     warming = Warming(embedder)
     parts = Parts(
         settings=settings,
-        catalog=CatalogDoor(layout.catalog),
+        catalog=catalog,
         originals=Blobs(layout.originals),
         library=library,
-        desk=RunDesk(library=library, chat=chat, bundles=bundles, telemetry=telemetry, run_agent=run_agent),
+        desk=RunDesk(
+            library=library,
+            chat=chat,
+            bundles=bundles,
+            memory=conversations,
+            telemetry=telemetry,
+            run_agent=run_agent,
+        ),
+        conversations=conversations,
         prompts=bundles,
         telemetry=telemetry,
         links=links,
@@ -144,6 +157,7 @@ def build_app(
             tools,
             keys,
             prompts,
+            conversation_routes,
             openai,
         ],
         dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},

@@ -17,12 +17,12 @@ from api.retrieval.profiles import Preference
 from shared.access import Access
 from shared.clock import NowMs, now_ms
 from shared.errors import CiteboundError, Conflict, InvalidArgument
-from shared.ids import RunId, SnapshotId, new_run_id
+from shared.ids import ConversationId, RunId, SnapshotId, new_run_id
 from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.telemetry.artifacts import trace_level
 from shared.telemetry.setup import Telemetry
-from shared.types.events import RunEvent, RunFailed
+from shared.types.events import RunCompleted, RunEvent, RunFailed
 from shared.types.runs import Answer, CitationMode, Limits, ProtocolName, RunRecord, Scope, WantedPath
 from shared.types.traces import TraceLevel
 
@@ -55,6 +55,26 @@ class Ask(Struct, frozen=True, kw_only=True):
     protocol: ProtocolName = "react"
     prompt_bundle: str | None = None  # None = the settings'
     path: WantedPath = "auto"
+    conversation_id: str | None = None  # None = a question by itself
+
+
+class Recalled(Struct, frozen=True, kw_only=True):
+    """What a question of a conversation may lean on. `begins`: nothing of it is stored yet."""
+
+    conversation_id: ConversationId
+    history: tuple[Exchange, ...] = ()  # oldest first
+    entities: tuple[str, ...] = ()
+    begins: bool = False
+
+
+class Memory(Protocol):
+    """api.conversations.Conversations. Blocking."""
+
+    def recall(self, conversation_id: str, access: Access) -> Recalled:
+        """Raises: NotFound, StorageError."""
+        ...
+
+    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> None: ...
 
 
 class Bundles(Protocol):
@@ -192,6 +212,7 @@ class RunDesk:
         library: Library,
         chat: Chat | None,
         bundles: Bundles,
+        memory: Memory,
         telemetry: Telemetry,
         run_agent: RunAgent,
         now_ms: NowMs = now_ms,
@@ -199,6 +220,7 @@ class RunDesk:
         self._library = library
         self._chat = chat
         self._bundles = bundles
+        self._memory = memory
         self._telemetry = telemetry
         self._run_agent = run_agent
         self._now_ms = now_ms
@@ -211,9 +233,12 @@ class RunDesk:
         Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
         """
         bundle = await asyncio.to_thread(self._bundles.usable, ask.prompt_bundle)
+        recalled: Recalled | None = None
+        if ask.conversation_id is not None:
+            recalled = await asyncio.to_thread(self._memory.recall, ask.conversation_id, access)
         pinned = await self._library.pin(ask.snapshot_id, access, prefer=ask.prefer)
         run = Running(new_run_id(self._now_ms()), access)
-        task = run.start(lambda: self._answer(run, ask, pinned, bundle))
+        task = run.start(lambda: self._answer(run, ask, pinned, bundle, recalled))
         self._running[run.run_id] = run
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._over(run, done, pinned))
@@ -242,7 +267,9 @@ class RunDesk:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSE_S)
 
-    async def _answer(self, run: Running, ask: Ask, pinned: Pinned, bundle: Bundle) -> RunRecord:
+    async def _answer(
+        self, run: Running, ask: Ask, pinned: Pinned, bundle: Bundle, recalled: Recalled | None
+    ) -> RunRecord:
         started_at_ms = self._now_ms()
         so_far = RunSoFar()
         request = RunRequest(
@@ -251,10 +278,20 @@ class RunDesk:
             question=ask.question,
             limits=ask.limits,
             scope=ask.scope,
-            history=ask.history,
+            history=ask.history if recalled is None else recalled.history,
+            entities=() if recalled is None else recalled.entities,
+            conversation_id=None if recalled is None else recalled.conversation_id,
             citation_mode=ask.citation_mode,
             path=ask.path,
         )
+
+        told: list[RunEvent] = []  # the end is told when the next question can lean on it
+
+        def emit(event: RunEvent) -> None:
+            if recalled is not None and isinstance(event, RunCompleted):
+                told.append(event)
+            else:
+                run.emit(event)
 
         def cut_off(reason: str) -> RunRecord:
             return _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=self._now_ms())
@@ -266,7 +303,7 @@ class RunDesk:
                     pinned=pinned,
                     chat=self._chat,
                     bundle=bundle,
-                    emit=run.emit,
+                    emit=emit,
                     now_ms=self._now_ms,
                     so_far=so_far,
                 )
@@ -287,6 +324,10 @@ class RunDesk:
             )
         record = structs.replace(record, asker=pinned.access.key_id)
         self._telemetry.keep(record)
+        if recalled is not None:
+            await asyncio.to_thread(self._memory.keep, recalled, record.answer, pinned.access)
+        for event in told:
+            run.emit(event)
         return record
 
     def _over(self, run: Running, task: asyncio.Task[None], pinned: Pinned) -> None:
@@ -317,6 +358,7 @@ def _cut_off(
             snapshot=None,
             manifest=so_far.manifest,
             question=request.question,
+            conversation_id=request.conversation_id,
             started_at_ms=started_at_ms,
             duration_ms=now_ms - started_at_ms,
         ),

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from api.conversations import Conversations
 from api.desk import RunDesk
 from api.links import BlockLinks
 from api.retrieval.library import Library
@@ -63,6 +64,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     library: Library
     desk: RunDesk
     prompts: Shelf
+    conversations: Conversations
     telemetry: Telemetry
     links: BlockLinks
     bell: WorkerBell

@@ -18,6 +18,7 @@ BlockId = NewType("BlockId", str)
 SnapshotId = NewType("SnapshotId", str)
 ImportId = NewType("ImportId", str)
 RunId = NewType("RunId", str)
+ConversationId = NewType("ConversationId", str)
 KeyId = NewType("KeyId", str)
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,6 +36,10 @@ def new_import_id(now_ms: int) -> ImportId:
 
 def new_run_id(now_ms: int) -> RunId:
     return RunId(_sortable("run", now_ms))
+
+
+def new_conversation_id(now_ms: int) -> ConversationId:
+    return ConversationId(_sortable("conv", now_ms))
 
 
 def source_id(kind: str, root: str) -> SourceId:

@@ -79,6 +79,10 @@ class PromptSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     bundle: str = "default/1"  # of runs that name none; an older release version rolls the wording back alone
 
 
+class ConversationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep_days: Positive = 90  # after the last question; then it goes with its texts
+
+
 class WorkerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parse_timeout_s: Positive = 120  # one document
     parse_memory_mb: Positive = 2048
@@ -119,6 +123,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     citations: CitationSettings = CitationSettings()
     prompts: PromptSettings = PromptSettings()
+    conversations: ConversationSettings = ConversationSettings()
     worker: WorkerSettings = WorkerSettings()
     trace: TraceSettings = TraceSettings()
     otlp: OtlpSettings = OtlpSettings()

@@ -185,6 +185,7 @@ def _retain_until(stopping: threading.Event, settings: Settings, layout: Layout,
     retention = Retention(
         store,
         keep=settings.worker.keep_snapshots,
+        conversation_days=settings.conversations.keep_days,
         embedding_version=parts.embedder.version,
         parser_version=parts.chunking.parser_version,
         now_ms=parts.now_ms,

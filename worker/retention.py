@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from shared.blobs import Blobs
 from shared.catalog import garbage, retention
+from shared.catalog.conversations import DAY_MS, forget_conversations
 from shared.catalog.db import Database
 from shared.catalog.garbage import StoredVersion
 from shared.catalog.retention import Standing, begin_removal
@@ -84,6 +85,7 @@ class Retention:
         store: Store,
         *,
         keep: int,
+        conversation_days: int,
         embedding_version: str,
         parser_version: str,
         now_ms: NowMs,
@@ -91,6 +93,7 @@ class Retention:
     ) -> None:
         self._store = store
         self._keep = keep
+        self._conversation_days = conversation_days
         self._embedding_version = embedding_version
         self._parser_version = parser_version
         self._now_ms = now_ms
@@ -118,7 +121,14 @@ class Retention:
             self._remove_checkpoints(check)
             self._remove_vectors(check)
             self._sweep(check)
+            self._forget_conversations(check)
             self._swept_at_s = at_s
+
+    def _forget_conversations(self, check: Callable[[], None]) -> None:
+        """Those in which nothing was asked for so many days."""
+        before_ms = self._now_ms() - self._conversation_days * DAY_MS
+        while forget_conversations(self._store.db, before_ms=before_ms):
+            check()
 
     def _decide(self, check: Callable[[], None]) -> None:
         for snapshot_id in superfluous(retention.standings(self._store.db), keep=self._keep):

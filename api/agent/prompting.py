@@ -12,10 +12,13 @@ from api.tools.registry import DESCRIPTORS
 from shared.llm.port import Function
 from shared.prompts import Bundle, Lang
 from shared.text.lang import detect_lang
+from shared.text.sentences import sentences
 from shared.types.runs import Limits, ProtocolName, SnapshotGap
 from shared.types.snapshots import Snapshot
 
 HISTORY_TOKENS = 4_000  # of earlier exchanges, the newest first
+SUMMARY_TOKENS = 1_000  # of one line for each exchange before those
+QUESTION_CHARS, ANSWER_CHARS = 120, 160  # of such a line
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
@@ -66,16 +69,16 @@ def asked(
     *,
     plain: str | None = None,
     history: Sequence[Exchange] = (),
-    summary: Sequence[str] = (),
     named: Sequence[str] = (),
     count: CountTokens,
 ) -> Asked:
     """`named`: missing documents, as `gaps.named` has them: data, so they stand in the task as JSON and never in the system prompt."""
+    recent = _recent(history, count)
     return Asked(
         question=question,
         plain=question if plain is None else plain,
-        recent=tuple(_recent(history, count)),
-        summary=tuple(summary),
+        recent=tuple(recent),
+        summary=tuple(_summary(history[: len(history) - len(recent)], count)),
         missing=tuple(msgspec.json.encode(name).decode() for name in named),
     )
 
@@ -136,6 +139,26 @@ def _ending(name: str, argument: str, wording: BundleWording) -> Function:
     text = {"type": "string", "description": wording.render("ending", name=argument)}
     schema = {"type": "object", "properties": {argument: text}, "required": [argument], "additionalProperties": False}
     return Function(name=name, description=wording.render("ending", name=name), schema=schema)
+
+
+def _summary(history: Sequence[Exchange], count: CountTokens) -> list[str]:
+    """A line for each exchange that the newest ones left no room for, oldest first, as many of the newest as fit."""
+    lines: list[str] = []
+    room = SUMMARY_TOKENS
+    for exchange in reversed(history):
+        line = f"{_cut(exchange.question, QUESTION_CHARS)} → {_cut(exchange.answer, ANSWER_CHARS)}"
+        room -= count(line)
+        if room < 0:
+            break
+        lines.append(line)
+    return lines[::-1]
+
+
+def _cut(text: str, most: int) -> str:
+    """The first sentence on one line."""
+    start, end = next(iter(sentences(text)), (0, 0))
+    line = " ".join(text[start:end].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _recent(history: Sequence[Exchange], count: CountTokens) -> list[Exchange]:

@@ -30,7 +30,7 @@ from api.agent.strict import repairing
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
 from shared.clock import NowMs, now_ms
-from shared.ids import RunId
+from shared.ids import ConversationId, RunId
 from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.telemetry import names
@@ -63,8 +63,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     scope: Scope | None = None
     history: tuple[Exchange, ...] = ()  # oldest first
-    summary: tuple[str, ...] = ()  # one line for each exchange before those
     entities: tuple[str, ...] = ()  # that the conversation has named, the latest last
+    conversation_id: ConversationId | None = None
     path: WantedPath = "auto"
     protocol: ProtocolName = "react"
     citation_mode: CitationMode = "flag"
@@ -109,6 +109,8 @@ async def run_agent(
                 names.MANIFEST: msgspec.json.encode(manifest, order="deterministic").decode(),
             }
         )
+        if request.conversation_id is not None:
+            span.set_attribute(names.CONVERSATION, request.conversation_id)
         attach(span, "question", request.question)
         record = await _run(
             request,
@@ -158,7 +160,6 @@ async def _run(
         request.question,
         plain=plain,
         history=request.history,
-        summary=request.summary,
         named=named,
         count=count_tokens,
     )
@@ -212,6 +213,7 @@ async def _run(
         started_at_ms=started_at_ms,
         duration_ms=watch.elapsed_ms(),
         claims=verified.checks,
+        conversation_id=request.conversation_id,
     )
     _trace_citations(verified)
     _tell(answer, outcome, emit)

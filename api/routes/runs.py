@@ -44,6 +44,7 @@ class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     citation_mode: CitationMode | None = None  # None = the settings'
     protocol: ProtocolName | None = None  # None = the settings'
     prompt_bundle: str | None = None  # id/version; None = the settings'
+    conversation_id: str | None = None  # "new" = begin one; None = a question by itself
     path: WantedPath = "auto"  # how the question is gone about; auto = as the router sees fit
 
 
@@ -77,6 +78,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
             protocol=data.protocol or parts.settings.chat.protocol,
             prompt_bundle=data.prompt_bundle,
             path=data.path,
+            conversation_id=data.conversation_id,
         ),
         access_of(request),
     )

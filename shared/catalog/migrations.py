@@ -277,6 +277,28 @@ _MIGRATIONS: tuple[str, ...] = (
         insert into scan_index (scan_index, rowid, text) values ('delete', old.id, marked(old.folded)); end;
     insert into scan_index (scan_index) values ('rebuild');
     """,
+    """
+    create table conversations (
+        conversation_id text primary key,
+        asker text,                          -- key_id; null: the owner
+        title text not null,                 -- the first question, cut
+        entities text not null,              -- JSON array: things named so far, the latest last
+        created_at_ms integer not null,
+        updated_at_ms integer not null
+    ) without rowid;
+    create index conversations_updated on conversations (updated_at_ms);
+    create table conversation_turns (
+        conversation_id text not null references conversations on delete cascade,
+        ordinal integer not null,
+        run_id text not null,
+        question text not null,
+        answer text not null,
+        status text not null,
+        access text not null,                -- JSON array of the labels its run could see; null: everything
+        at_ms integer not null,
+        primary key (conversation_id, ordinal)
+    ) without rowid;
+    """,
 )
 
 

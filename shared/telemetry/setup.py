@@ -15,6 +15,7 @@ from shared.settings import TraceSettings
 from shared.telemetry.artifacts import Keeping, stop_using, use
 from shared.telemetry.buffer import Buffer, Content
 from shared.telemetry.export import Exported, Exporter
+from shared.telemetry.forget import forget_runs
 from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
@@ -45,6 +46,7 @@ class Telemetry:
     ) -> None:
         """`database`: traces.db. `artifacts`: folder of contents. `secrets`: values that must never be kept."""
         redactor = Redactor(secrets)
+        self._database = database
         self.store = TraceStore(database)
         self.artifacts = Blobs(artifacts)
         self._buffer = Buffer(max_spans=settings.queue)
@@ -95,6 +97,13 @@ class Telemetry:
         self.run_record(run_id, access)
         self.flush(timeout_s=FLUSH_S)
         return self.store.run_trace(run_id)
+
+    def forget(self, run_ids: Sequence[str]) -> None:
+        """Remove runs with their spans and contents, those included that are on their way. Blocking. Raises: StorageError."""
+        for run_id in run_ids:
+            self._recent.pop(RunId(run_id), None)
+        self.flush(timeout_s=FLUSH_S)
+        forget_runs(self._database, self.artifacts, run_ids)
 
     def flush(self, *, timeout_s: float) -> bool:
         """Wait until what was recorded so far is on disk; False when that takes longer. Blocking."""

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from shared.ids import BlockId, DocId, KeyId, RunId, SnapshotId
+from shared.ids import BlockId, ConversationId, DocId, KeyId, RunId, SnapshotId
 from shared.types.documents import Trust
 from shared.types.snapshots import FailedDocument
 
@@ -162,6 +162,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     started_at_ms: int
     duration_ms: int
     claims: tuple[ClaimCheck, ...] = ()  # in the order of the text
+    conversation_id: ConversationId | None = None
 
 
 class Fingerprint(Struct, frozen=True, kw_only=True):

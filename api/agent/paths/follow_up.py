@@ -37,9 +37,11 @@ _OPENER_EN = re.compile(
 _ABOUT_EN = re.compile(r"^\s*(?:and\s+|but\s+|so\s+)?(?:what|how) about\s+(.{1,60}?)[?.\s]*$", re.IGNORECASE)
 # where the thing asked about ends in a Chinese question
 _PREDICATE = re.compile(
-    r"的|是|有(?!关)|为|在|多少|几|怎么|如何|什么|哪|谁|能|可以|需要|要|由|应|需|会|会不会|何时|多长|多久|多大"
+    r"是|有(?!关)|为|在|多少|几|怎么|如何|什么|哪|谁|能|可以|需要|要|由|应|需|会|会不会|何时|多长|多久|多大"
 )
 _LEAD_ZH = re.compile(r"^(?:请问|请|那么?|关于|根据[^，,]{0,20}[，,]|我想知道|告诉我)[，,：:\s]*")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_CLAUSE_END = re.compile(r"[。？！，,?!;；]")
 _NAME_EN = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w.-]*(?:\s+[A-Z][\w.-]*){0,3}")
 _SHORT = 8  # code points: a Chinese question this short says too little alone
 
@@ -76,11 +78,20 @@ def remembered(known: Sequence[str], *texts: str) -> tuple[str, ...]:
 
 
 def topic_of(question: str) -> str | None:
-    """What a Chinese question is about, where it stands at its head: 年假 of 年假有几天？"""
-    head = _LEAD_ZH.sub("", question.strip())
-    end = _PREDICATE.search(head)
-    topic = head[: end.start()].strip(' ，,：:“”《》"') if end else ""
-    return topic if 1 < len(topic) <= 16 and re.search(r"[\u4e00-\u9fff]", topic) and "？" not in topic else None
+    """What a Chinese question is about, where it stands at its head: 循环泵 of 循环泵的寿命有多长？"""
+    return next(iter(_head(question)), None)
+
+
+def _head(question: str) -> list[str]:
+    """What stands before a Chinese question's predicate, cut at 的: 循环泵 and 寿命 of 循环泵的寿命有多长？"""
+    said = _LEAD_ZH.sub("", question.strip())
+    end = _PREDICATE.search(said)
+    parts = [part.strip(' ，,：:“”《》"') for part in said[: end.start()].split("的")] if end else []
+    return (
+        parts
+        if all(1 < len(part) <= 16 and _HAN.search(part) and not _CLAUSE_END.search(part) for part in parts)
+        else []
+    )
 
 
 def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
@@ -111,7 +122,9 @@ def _spoken_of(last: str, entities: Sequence[str]) -> str | None:
 
 
 def _instead(thing: str, last: str) -> str | None:
-    """病假 in the place of 年假: 年假有几天？ becomes 病假有几天？"""
-    topic = topic_of(last)
+    """病假 in the place of 年假: 年假有几天？ becomes 病假有几天？ None where it isn't clear whose place it takes."""
     thing = _LEAD_ZH.sub("", thing).strip()
-    return last.replace(topic, thing, 1) if topic is not None and thing else None
+    parts = _head(last)
+    alike = [part for part in parts if thing and part[-1] == thing[-1]]
+    taken = alike if len(alike) == 1 else parts
+    return last.replace(taken[0], thing, 1) if len(taken) == 1 and thing else None

@@ -91,6 +91,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["snapshot_id"] = arguments.snapshot
     if arguments.prefer:
         body["prefer"] = arguments.prefer
+    if arguments.conversation:
+        body["conversation_id"] = arguments.conversation
     if arguments.path != "auto":
         body["path"] = arguments.path
     if arguments.prompt_bundle:
@@ -181,7 +183,8 @@ def outcome(answer: Answer, *, zh: bool) -> str:
         if zh
         else f"{seconds} s · {count(tools, 'tool call')} · {count(tokens, 'token')}"
     )
-    return f"{status}{why} · {answer.run_id} · {took}"
+    spoken_in = f" · {answer.conversation_id}" if answer.conversation_id else ""
+    return f"{status}{why} · {answer.run_id}{spoken_in} · {took}"
 
 
 def place(*, title: str, section_path: str, page_first: int | None, page_last: int | None) -> str:

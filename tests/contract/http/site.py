@@ -152,7 +152,8 @@ class Site:
                 now_ms=self.now_ms,
                 heartbeat_s=self.heartbeat_s,
                 poll_s=0.01,
-            )
+            ),
+            closing=() if self.chat is None else (self.chat.close,),
         )
 
     @contextmanager
@@ -204,6 +205,7 @@ async def answer_at_once(
 ) -> RunRecord:
     """The record of tests/unit/telemetry/factories.py, as an agent would tell it."""
     record = a_record(run_id=request.run_id, question=request.question)
+    record = structs.replace(record, answer=structs.replace(record.answer, conversation_id=request.conversation_id))
     for piece in ("每人每天 ", "300 元。[1]"):
         emit(AnswerDelta(text=piece))
         await asyncio.sleep(0)

@@ -52,6 +52,7 @@ class Keeper:
         self._retention = Retention(
             store,
             keep=keep,
+            conversation_days=90,
             embedding_version=shop.embedder.version,
             parser_version=shop.parts.chunking.parser_version,
             now_ms=lambda: shop.now,

@@ -33,6 +33,7 @@ def keeper(stored: Stored, now_ms: int) -> Retention:
     return Retention(
         store,
         keep=stored.world.keep,
+        conversation_days=90,
         embedding_version="e",
         parser_version="p",
         now_ms=lambda: now_ms,

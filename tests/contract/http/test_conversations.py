@@ -1,0 +1,217 @@
+"""Conversations over HTTP: follow-ups lean on what came before, each belongs to its asker, and removing one removes its texts."""
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from msgspec import structs
+
+from api.agent.run import RunRequest
+from api.retrieval.library import Pinned
+from shared.llm.openai import OpenAIChat
+from shared.llm.port import Chat
+from shared.settings import ChatSettings
+from shared.telemetry.artifacts import trace_level
+from shared.types.conversations import Conversation, ConversationInfo
+from shared.types.events import RunEvent
+from shared.types.runs import Answer, RunRecord
+from tests.contract.http.site import Site, answer_at_once
+from tests.doubles.provider import Provider, Request, provider_double
+from tests.promises import promise
+
+
+@pytest.fixture
+def provider() -> Generator[Provider]:
+    with provider_double() as provider:
+        yield provider
+
+
+def asked(client: Any, **body: object) -> Answer:
+    reply = client.post("/api/runs", json={"question": "年假有几天？", **body})
+    assert reply.status_code == 200, reply.text
+    return msgspec.json.decode(reply.content, type=Answer)
+
+
+def test_a_follow_up_gets_what_came_before_and_the_conversation_keeps_both(site: Site) -> None:
+    site.publish()
+    with site.client() as client:
+        first = asked(client, conversation_id="new")
+        asked(client, question="那病假呢？", conversation_id=first.conversation_id)
+        shown = msgspec.json.decode(
+            client.get(f"/api/conversations/{first.conversation_id}").content, type=Conversation
+        )
+        listed = msgspec.json.decode(client.get("/api/conversations").content, type=list[ConversationInfo])
+    earlier, later = site.requests
+    assert (earlier.history, earlier.entities) == ((), ())
+    assert [exchange.question for exchange in later.history] == ["年假有几天？"]
+    assert later.history[0].answer == first.text
+    assert "年假" in later.entities
+    assert [turn.question for turn in shown.turns] == ["年假有几天？", "那病假呢？"]
+    assert listed == [shown.info]
+    assert (shown.info.title, shown.info.turns) == ("年假有几天？", 2)
+
+
+def test_without_a_model_the_built_in_answerer_understands_the_follow_up(site: Site) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    with site.client() as client:
+        first = asked(client, question="员工的病假有几天？", conversation_id="new")
+        second = asked(client, question="那年假呢？", conversation_id=first.conversation_id)
+    assert "五天年假" in second.text
+    assert second.question == "那年假呢？"
+
+
+def test_an_empty_conversation_can_be_begun_and_spoken_in(site: Site) -> None:
+    site.publish()
+    with site.client() as client:
+        made = client.post("/api/conversations").json()
+        assert asked(client, conversation_id=made["conversation_id"]).conversation_id == made["conversation_id"]
+        assert client.get("/api/conversations").json()[0]["turns"] == 1
+
+
+def test_a_failed_run_is_no_turn(site: Site) -> None:
+    async def fail(
+        request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
+    ) -> RunRecord:
+        record = await answer_at_once(request, pinned, chat, emit)
+        return structs.replace(record, answer=structs.replace(record.answer, status="failed"))
+
+    site.publish()
+    site.work = fail
+    with site.client() as client:
+        asked(client, conversation_id="new")
+        assert client.get("/api/conversations").json() == []
+
+
+def test_removing_a_conversation_removes_its_texts_everywhere(site: Site) -> None:
+    secret = "暗号是蓝鲸七号吗？"
+    site.publish()
+    site.with_the_real_agent()
+    with site.client() as client, trace_level("full"):
+        first = asked(client, question=secret, conversation_id="new", trace_level="full")
+        kept = asked(client, question="年假有几天？")
+        gone = client.delete(f"/api/conversations/{first.conversation_id}")
+        assert (gone.status_code, gone.json()["runs"]) == (200, 1)
+        assert client.get(f"/api/conversations/{first.conversation_id}").status_code == 404
+        assert client.get(f"/api/runs/{first.run_id}").status_code == 404
+        assert client.get(f"/api/runs/{kept.run_id}").status_code == 200
+        again = client.post("/api/runs", json={"question": "那呢？", "conversation_id": first.conversation_id})
+        assert (again.status_code, again.json()["code"]) == (404, "not_found")
+    assert found_in(site.layout.artifacts, secret) == []
+
+
+def found_in(folder: Path, text: str) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_somebody_elses_conversation_is_not_there(site: Site) -> None:
+    site.publish()
+    site.with_api(api_key="owner-key")
+    owner = {"Authorization": "Bearer owner-key"}
+    with site.client() as client:
+        keys = [
+            client.post("/api/keys", json={"name": name, "permission": "read"}, headers=owner).json()["secret"]
+            for name in ("甲", "乙")
+        ]
+        first, second = ({"Authorization": f"Bearer {secret}"} for secret in keys)
+        body = {"question": "年假有几天？", "conversation_id": "new"}
+        conversation = client.post("/api/runs", json=body, headers=first).json()["conversation_id"]
+        path = f"/api/conversations/{conversation}"
+        assert client.get(path, headers=first).status_code == 200
+        for other in (second, owner):
+            assert client.get("/api/conversations", headers=other).json() == []
+            assert client.get(path, headers=other).status_code == 404
+            assert client.delete(path, headers=other).status_code == 404
+            asked_there = client.post("/api/runs", json={**body, "conversation_id": conversation}, headers=other)
+            assert asked_there.status_code == 404
+        assert client.get(path, headers=first).json()["info"]["turns"] == 1
+
+
+def test_a_conversation_removed_while_it_is_answered_stays_removed(site: Site) -> None:
+    async def remove(
+        request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
+    ) -> RunRecord:
+        if request.history:
+            assert request.conversation_id is not None
+            await asyncio.to_thread(site.conversations().delete, request.conversation_id, pinned.access)
+        return await answer_at_once(request, pinned, chat, emit)
+
+    site.publish()
+    site.work = remove
+    with site.client() as client:
+        first = asked(client, conversation_id="new")
+        assert asked(client, question="那呢？", conversation_id=first.conversation_id).status == "complete"
+        assert client.get("/api/conversations").json() == []
+
+
+SECRET = re.compile(r"暗号\d{3}甲")
+AT_ONCE = 10
+
+
+class Echo:
+    """Says back every secret that it is sent; the first requests wait for one another, so that runs overlap."""
+
+    def __init__(self) -> None:
+        self._together = threading.Barrier(AT_ONCE)
+        self._lock = threading.Lock()
+        self._seen = 0
+        self.overlapped = False
+
+    def __call__(self, request: Request) -> str:
+        with self._lock:
+            self._seen += 1
+            early = self._seen <= AT_ONCE
+        if early:
+            self._together.wait(timeout=30)
+            self.overlapped = True
+        sent = json.dumps(request.body, ensure_ascii=False)
+        heard = "、".join(dict.fromkeys(SECRET.findall(sent)))
+        wants_question = "只回复一个 JSON 对象" in sent
+        return (
+            json.dumps({"question": f"{heard}的记号是什么"}, ensure_ascii=False)
+            if wants_question
+            else f"Action: Finish[听到：{heard}]"
+        )
+
+
+@promise("P11")
+def test_a_hundred_conversations_at_once_hear_nothing_of_one_another(site: Site, provider: Provider) -> None:
+    """Each tells its own secret first and asks for it in a follow-up; the provider says back whatever it was sent."""
+    site.publish()
+    site.with_the_real_agent()
+    site.chat = OpenAIChat(ChatSettings(base_url=provider.base_url, model="echo", api_key="k"))
+    provider.answer = echo = Echo()
+    secrets = [f"暗号{number:03d}甲" for number in range(100)]
+
+    async def converse(client: httpx.AsyncClient, secret: str) -> list[Answer]:
+        answers: list[Answer] = []
+        conversation = "new"
+        for question in (f"我的记号是“{secret}”，年假有几天？", "那它的记号呢？"):
+            reply = await client.post("/api/runs", json={"question": question, "conversation_id": conversation})
+            answers.append(msgspec.json.decode(reply.content, type=Answer))
+            conversation = str(answers[-1].conversation_id)
+        return answers
+
+    async def all_at_once(address: str) -> list[list[Answer]]:
+        limits = httpx.Limits(max_connections=200)
+        async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+            return await asyncio.gather(*(converse(client, secret) for secret in secrets))
+
+    with site.live() as address:
+        spoken = asyncio.run(all_at_once(address))
+        listed = httpx.get(f"{address}/api/conversations", params={"limit": 1000}).json()
+        kept = [httpx.get(f"{address}/api/conversations/{one['conversation_id']}").json() for one in listed]
+    assert echo.overlapped
+    for secret, answers in zip(secrets, spoken, strict=True):
+        for answer in answers:
+            assert set(SECRET.findall(answer.text)) == {secret}
+    assert len(kept) == len(secrets)
+    for one in kept:
+        assert len(set(SECRET.findall(json.dumps(one, ensure_ascii=False)))) == 1
