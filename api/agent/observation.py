@@ -24,16 +24,27 @@ class Envelope(Struct, frozen=True, kw_only=True):
     message: str
 
 
+_LINE_ENDS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"})
 NOTHING = b"null"
 
 
 def envelope(status: HarnessStatus, *, tool: str | None = None, payload: bytes = NOTHING, message: str = "") -> str:
-    """Canonical JSON: fields in this order, UTF-8, no blanks.
+    """Canonical JSON: fields in this order, UTF-8, no blanks, one line.
 
     payload: canonical JSON from a tool. message: free of lone surrogates.
     """
     made = Envelope(harness_status=status, tool=tool, payload=msgspec.Raw(payload), message=message)
-    return msgspec.json.encode(made).decode()
+    return _on_one_line(msgspec.json.encode(made).decode())
+
+
+def quoted(text: str) -> str:
+    """A text that is data among our own words: one JSON string, on one line whatever a reader takes for a line's end."""
+    return _on_one_line(msgspec.json.encode(text).decode())
+
+
+def _on_one_line(json: str) -> str:
+    """JSON escapes what ends a line in ASCII, and leaves what ends one in Unicode; that only occurs inside its strings."""
+    return json.translate(_LINE_ENDS)
 
 
 def opened(text: str) -> Envelope | None:

@@ -11,6 +11,7 @@ from api.agent.asking import ask_last
 from api.agent.decisions import Finish
 from api.agent.finish import CheckedClaim, judge, problem
 from api.agent.loop import Steps
+from api.agent.observation import quoted
 from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import AskFailed
@@ -18,7 +19,7 @@ from shared.types.events import Thought, TurnStarted
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
-    """A sentence as the model wrote it, and what is wrong with it in words."""
+    """A sentence as the model wrote it, and what is wrong with it in words: JSON strings, for both may repeat what a document says."""
 
     sentence: str
     problem: str
@@ -59,4 +60,6 @@ def repairing(steps: Steps, state: State) -> Steps:
 
 
 def _doubts(doubtful: list[CheckedClaim], state: State) -> list[Doubt]:
-    return [Doubt(sentence=one.claim.sentence, problem=problem([one], state.wording)) for one in doubtful]
+    return [
+        Doubt(sentence=quoted(one.claim.sentence), problem=quoted(problem([one], state.wording))) for one in doubtful
+    ]

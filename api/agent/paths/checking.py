@@ -7,7 +7,6 @@ the words find it shown; one that could not be looked at again is counted and to
 from collections.abc import Generator, Sequence
 from typing import Literal, TypeAlias, cast
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,6 +14,7 @@ from api.agent.citations import Claim, resolve, without
 from api.agent.decisions import Finish
 from api.agent.harmless import harmless
 from api.agent.loop import Steps, run
+from api.agent.observation import quoted
 from api.agent.paths.asides import aside
 from api.agent.paths.evidence import Look, may_look, search
 from api.agent.state import State
@@ -80,8 +80,8 @@ def _opinions(state: State, checked: Sequence[Checked]) -> Generator[Effect, Eve
     blocks = {entry.block_id: entry for one in checked for entry in one.shown}
     prompt = state.wording.render(
         "check",
-        claims=[_as_data(one.claim.sentence) for one in checked],
-        blocks=[_as_data(f"{entry.title} › {entry.section_path}: {entry.seen}") for entry in blocks.values()],
+        claims=[quoted(one.claim.sentence) for one in checked],
+        blocks=[quoted(f"{entry.title} › {entry.section_path}: {entry.seen}") for entry in blocks.values()],
     )
     return (yield from aside(state, "check", prompt, _read)) or {}
 
@@ -133,7 +133,3 @@ def _cited(claim: Claim, state: State) -> list[LedgerEntry]:
 
 def _texts(entries: Sequence[LedgerEntry]) -> list[str]:
     return [f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}" for one in entries]
-
-
-def _as_data(text: str) -> str:
-    return msgspec.json.encode(text).decode()

@@ -7,11 +7,11 @@ part: what a model believes is no result. Parts that nothing was found for are t
 from collections.abc import Generator
 from typing import TypeAlias, cast
 
-import msgspec
 from msgspec.structs import replace
 
 from api.agent.budget import LimitCode
 from api.agent.loop import Steps, run
+from api.agent.observation import quoted
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.asides import aside, one_line
 from api.agent.paths.evidence import may_look
@@ -90,7 +90,7 @@ def _results(
         "\n".join(f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}" for one in blocks.values())
     )
     prompt = state.wording.render(
-        "extract", question=question, fields=list(fields), blocks=[_as_data(one.seen) for one in blocks.values()]
+        "extract", question=question, fields=list(fields), blocks=[quoted(one.seen) for one in blocks.values()]
     )
     given = (yield from aside(state, "extract", prompt, _fields)) or {}
     values: Values = {}
@@ -104,10 +104,6 @@ def _results(
 def _fields(found: dict[str, object]) -> dict[str, object] | None:
     fields = found.get("fields", found)
     return cast("dict[str, object]", fields) if isinstance(fields, dict) else None
-
-
-def _as_data(text: str) -> str:
-    return msgspec.json.encode(text).decode()
 
 
 def _told(part: SubQuestion, text: str | None) -> str:

@@ -5,7 +5,6 @@ import pytest
 from api.agent.finish import Verified, finish
 from api.agent.steps import AskModel
 from api.agent.strict import repairing
-from shared.llm.port import ChatUsage
 from shared.types.runs import Limits
 from tests.unit.agent.playing import DOC, Played, Scripted, block, fails, play, result, says, search
 from tests.unit.agent.texts import EN, ZH
@@ -92,11 +91,17 @@ def test_a_model_that_takes_its_answer_back_has_refused() -> None:
     assert (played.outcome.reason, verified.status, verified.text) == ("refused", "refused", "文档没有写到。")
 
 
-def test_without_budget_for_a_repair_nothing_is_asked() -> None:
-    dear = says(MIXED, usage=ChatUsage(input_tokens=399_000, output_tokens=90))
-    played, verified = strictly(dear)
-    assert len(played.asked) == 2
-    assert (verified.status, verified.text) == ("partial", "满一年享有五天年假。[1]")
+def test_a_repair_keeps_to_the_budget_and_without_one_the_first_answer_is_dropped_from() -> None:
+    asked: set[int] = set()
+    for most in range(1_000, 12_000, 250):
+        limits = Limits(max_request_tokens=most, finalization_reserve_tokens=900)
+        played, verified = strictly(MIXED, MIXED, limits=limits)
+        spent = played.outcome.spent
+        assert spent.chat_input_tokens + spent.chat_output_tokens <= most
+        if spent.tool_calls and played.outcome.closed is None:
+            asked.add(spent.model_calls)
+            assert (verified.status, verified.text) == ("partial", "满一年享有五天年假。[1]")
+    assert asked == {3}  # what a planning turn must leave for a last one pays for the repair
 
 
 def test_after_a_brake_the_model_sees_the_answer_that_it_is_to_mend() -> None:
