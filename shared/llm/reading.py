@@ -17,6 +17,7 @@ from shared.llm.thinking import ThinkSplitter
 from shared.upstream import complained, complaint_of, failure
 
 DONE = "[DONE]"
+_MOST_TOKENS = 1_000_000_000  # of one call
 # Reasons that take the answer back; any other, known or not ("eos", "end_turn"), is an end.
 _FAILURES: dict[str, UpstreamCode] = {
     "content_filter": "provider_content_filtered",
@@ -163,7 +164,8 @@ def _inside(usage: dict[str, Any], group: str, name: str) -> Any:
 
 
 def _count(value: Any) -> int:
-    return int(value) if isinstance(value, (int, float)) and value > 0 else 0
+    """Zero for what can't be a number of tokens."""
+    return int(value) if isinstance(value, (int, float)) and 0 < value < _MOST_TOKENS else 0
 
 
 def _string(value: Any) -> str:

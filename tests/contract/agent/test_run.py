@@ -156,15 +156,6 @@ def test_a_missing_usage_is_estimated(world: World, provider: Provider) -> None:
     assert usage.chat_output_tokens > 20
 
 
-def test_the_providers_context_error_drops_what_it_never_read(world: World, provider: Provider) -> None:
-    too_long = Fault(status=400, code="context_length_exceeded", message="maximum context length is 8192 tokens")
-    provider.script(SEARCH, too_long, "Action: Refuse[材料太长，无法读取。]")
-    asked = ask_provider(world, provider)
-    assert (asked.answer.status, asked.answer.termination_reason) == ("refused", "context_budget_exceeded")
-    assert asked.record.ledger == ()
-    assert "五天" not in provider.requests[-1].body["messages"][-1]["content"]
-
-
 # --- the harness
 
 
