@@ -72,9 +72,9 @@ def _composes(character: str) -> bool:
 def _continues(text: str, at: int) -> bool:
     """Whether a cut before text[at] would go through a visible character (simplified from UAX 29)."""
     before, after = text[at - 1], text[at]
+    if (after < "\u0300" or "\u4e00" <= after <= "\u9fff") and before != _JOINER:  # nearly always
+        return before == "\r" and after == "\n"
     if _composes(after) or after == _JOINER or before == _JOINER or "\U0001f3fb" <= after <= "\U0001f3ff":
-        return True
-    if before == "\r" and after == "\n":
         return True
     return _is_regional(after) and _regionals_before(text, at) % 2 == 1
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -136,6 +137,7 @@ def seen_block(
     )
 
 
+@lru_cache(maxsize=1_024)  # a scan shows thousands of blocks of few documents
 def iso_time(at_ms: int) -> str:
     """UTC with seconds, as shown to a model."""
     return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 BLOCKS_PER_DOCUMENT = 50
@@ -13,7 +14,25 @@ _SPREAD = 0.8  # a word's frequency falls with its rank to this power
 _CHARACTERS = [
     bytes((row, cell)).decode("gb2312") for row in range(0xB0, 0xD0) for cell in range(0xA1, 0xFF)
 ]  # common ones
-_SYLLABLES = ("ba", "con", "der", "est", "for", "gra", "ing", "lo", "men", "per", "ra", "sta", "ter", "un", "ver", "wi")
+_BEGINNINGS = tuple("bcdfghlmnprstvw") + (
+    "ch",
+    "sh",
+    "th",
+    "st",
+    "tr",
+    "pl",
+    "cr",
+    "br",
+    "gr",
+    "fl",
+    "pr",
+    "sp",
+    "cl",
+    "dr",
+    "qu",
+)
+_VOWELS = ["a", "e", "i", "o", "u", "ea", "ou", "ai", "ee", "io"]
+_ENDS = ["", "", "n", "r", "s", "t", "l", "d", "m", "ng", "nt", "st", "ck", "th"]
 
 
 class Library:
@@ -22,9 +41,9 @@ class Library:
     def __init__(self, folder: Path, *, seed: int = 7) -> None:
         self.folder = folder
         self._random = random.Random(seed)
-        self._zh = [_zh_word(self._random) for _ in range(_WORDS)]
-        self._en = [_en_word(self._random) for _ in range(_WORDS)]
-        self._spread = [1 / rank**_SPREAD for rank in range(1, _WORDS + 1)]
+        self.zh = [_zh_word(self._random) for _ in range(_WORDS)]  # the most frequent first
+        self.en = [_en_word(self._random) for _ in range(_WORDS)]
+        self._spread = list(accumulate(1 / rank**_SPREAD for rank in range(1, _WORDS + 1)))
 
     def write(self, blocks: int) -> list[Path]:
         """Documents with that many blocks altogether."""
@@ -37,18 +56,18 @@ class Library:
     def write_document(self, number: int, blocks: int) -> Path:
         """A new text each time it is called."""
         chinese = number % 2 == 0
-        paragraphs = [self._zh_paragraph() if chinese else self._en_paragraph() for _ in range(blocks)]
+        paragraphs = [self.paragraph(self._random, chinese=chinese) for _ in range(blocks)]
         path = self.folder / f"{number % 100:02d}" / f"{'手册' if chinese else 'manual'}-{number}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n\n".join(_with_headings(number, paragraphs, chinese=chinese)) + "\n", encoding="utf-8")
         return path
 
-    def _zh_paragraph(self) -> str:
-        words = self._random.choices(self._zh, self._spread, k=_ZH_WORDS)
-        return "".join("".join(words[at : at + 12]) + "。" for at in range(0, len(words), 12))
-
-    def _en_paragraph(self) -> str:
-        words = self._random.choices(self._en, self._spread, k=_EN_WORDS)
+    def paragraph(self, source: random.Random, *, chinese: bool, length: float = 1.0) -> str:
+        """Makes one block of some 256 tokens; `length` times as long."""
+        if chinese:
+            words = source.choices(self.zh, cum_weights=self._spread, k=round(_ZH_WORDS * length))
+            return "".join("".join(words[at : at + 12]) + "。" for at in range(0, len(words), 12))
+        words = source.choices(self.en, cum_weights=self._spread, k=round(_EN_WORDS * length))
         return " ".join(" ".join(words[at : at + 14]).capitalize() + "." for at in range(0, len(words), 14))
 
 
@@ -66,4 +85,7 @@ def _zh_word(source: random.Random) -> str:
 
 
 def _en_word(source: random.Random) -> str:
-    return "".join(source.choices(_SYLLABLES, k=source.randint(1, 3)))
+    pieces = (
+        source.choice(_BEGINNINGS) + source.choice(_VOWELS) + source.choice(_ENDS) for _ in range(source.randint(1, 3))
+    )
+    return "".join(pieces)

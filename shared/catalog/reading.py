@@ -208,6 +208,16 @@ class CatalogReader:
         )
         return {row[0]: _document(row) for row in rows}
 
+    def known(self, within: Within, doc_ids: Iterable[DocId]) -> set[DocId]:
+        """Which of these are within."""
+        where, parameters = visible(within)
+        rows = self._rows(
+            "select d.doc_id from json_each(:wanted) w cross join snapshot_documents d on d.doc_id = w.value"
+            f" where {where}",
+            parameters | {"wanted": array(doc_ids)},
+        )
+        return {row[0] for row in rows}
+
     def counts(self, within: Within) -> tuple[int, int]:
         """Documents and blocks."""
         where, parameters = visible(within)

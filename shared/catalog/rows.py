@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+import msgspec
 from sqlite_utils import Database
 
 from shared.catalog.db import is_storage_fault
@@ -34,7 +35,7 @@ def one(db: Database, sql: str, **values: object) -> Row | None:
 
 def from_json(row: Row, *columns: str) -> Row:
     """The row with its JSON columns decoded."""
-    return row | {column: json.loads(row[column]) for column in columns}
+    return row | {column: msgspec.json.decode(row[column]) for column in columns}
 
 
 def to_json(value: object) -> str:
