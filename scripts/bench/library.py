@@ -14,23 +14,10 @@ _SPREAD = 0.8  # a word's frequency falls with its rank to this power
 _CHARACTERS = [
     bytes((row, cell)).decode("gb2312") for row in range(0xB0, 0xD0) for cell in range(0xA1, 0xFF)
 ]  # common ones
-_BEGINNINGS = tuple("bcdfghlmnprstvw") + (
-    "ch",
-    "sh",
-    "th",
-    "st",
-    "tr",
-    "pl",
-    "cr",
-    "br",
-    "gr",
-    "fl",
-    "pr",
-    "sp",
-    "cl",
-    "dr",
-    "qu",
-)
+_BEGINNINGS = [
+    *"bcdfghlmnprstvw",
+    *("ch", "sh", "th", "st", "tr", "pl", "cr", "br", "gr", "fl", "pr", "sp", "cl", "dr", "qu"),
+]
 _VOWELS = ["a", "e", "i", "o", "u", "ea", "ou", "ai", "ee", "io"]
 _ENDS = ["", "", "n", "r", "s", "t", "l", "d", "m", "ng", "nt", "st", "ck", "th"]
 
