@@ -8,6 +8,7 @@ Chinese                    each word of a dictionary (rjieba)     the characters
 kana, Hangul, Thai ...     the run                                pairs of neighbouring characters
 words                      the word without its English ending    -
 names in code, numbers     ERR_TIMEOUT, v2.1.3, GB/T, maxRetries  err timeout, 2.1.3 2.1, gb t, max retry
+                           .NET, .gitignore                       net, gitignor
 
 Parts find what another segmentation or spelling hid; in a query they weigh half, so that a whole match comes first.
 """
@@ -25,7 +26,7 @@ import rjieba
 
 from shared.vectors.port import Sparse
 
-KEYWORD_VERSION = "terms-1"  # the steps and the numbers below; a change makes old and new vectors incomparable
+KEYWORD_VERSION = "terms-2"  # the steps and the numbers below; a change makes old and new vectors incomparable
 K1 = 1.2
 B = 0.75
 AVERAGE_WORDS = 150.0  # wholes in a block of 256 tokens, roughly; fixed, so that adding a document never changes another one's vector
@@ -39,7 +40,7 @@ _UNSPACED = r"\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17d3"  # Thai, Lao
 _INDIC = r"\u0900-\u0963\u0966-\u0dff"  # with the vowel signs, which \w leaves out
 _LETTER = rf"(?:[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]|[{_INDIC}])"
 _RUN = re.compile(
-    rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)|(?P<name>{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?)"
+    rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)|(?P<name>(?:(?<!\.)(?<!{_LETTER})\.(?=[A-Za-z]))?{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?)"
 )
 _ACCENTS = re.compile(
     r"[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]"

@@ -30,6 +30,21 @@ from shared.text.terms import passage_terms, query_terms, terms
         ("안녕", "안녕하세요"),
         ("भाषा", "हिन्दी भाषा"),
         ("C++", "written in c++ and C#"),
+        (".NET", "使用.NET框架"),
+        ("net", "runs on .NET 8"),
+        ("GB/T 7714", "著录格式见GB/T 7714-2015"),
+        ("P-1042", "水泵P-1042停机"),
+        ("1042", "pump P-1042"),
+        ("anna.li@example.com", "请写信给anna.li@example.com。"),
+        ("anna.li", "anna.li@example.com"),
+        ("example.com", "anna.li@example.com"),
+        ("report_2024-final.docx", "见附件report_2024-final.docx"),
+        ("final report", "report_2024-final.docx"),
+        ("東京", "東京都庁"),
+        ("データ", "データベース"),
+        ("한국", "한국어 문서"),
+        ("문서", "한국어 문서를"),
+        ("ｖ２．１．３", "v2.1.3"),
         ("don't", "don’t"),
     ],
 )
@@ -38,12 +53,46 @@ def test_what_is_asked_for_is_found_in_other_spelling(query: str, passage: str) 
 
 
 @pytest.mark.parametrize(
-    "name", ["v2.1.3", "ERR_TIMEOUT", "GB/T", "MAX_RETRIES=3", "1042", "3.14", "maxRetries", "2026-11-30"]
+    "name",
+    [
+        "v2.1.3",
+        "ERR_TIMEOUT",
+        "GB/T",
+        "MAX_RETRIES=3",
+        "1042",
+        "3.14",
+        "maxRetries",
+        "2026-11-30",
+        "P-1042",
+        "C++",
+        ".NET",
+        "v2.1.3-rc.1",
+        "anna.li@example.com",
+        "report_2024-final.docx",
+    ],
 )
 def test_a_name_is_kept_whole_as_well_as_in_parts(name: str) -> None:
     found = terms(f"参数 {name} 的说明")
     assert terms(name)[0] in (name.casefold(), "maxretri")
     assert set(terms(name)) <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("C++", "C"), (".NET", "net"), ("P-1042", "P-1043"), ("v2.1.3", "v2.1.4"), ("GB/T", "GB/Z")]
+)
+def test_a_passage_with_the_very_name_stands_before_one_with_a_part_of_it(name: str, other: str) -> None:
+    def shared(text: str) -> float:
+        weights = dict(zip(query.indices, query.values, strict=True))
+        passage = passage_terms(text)
+        return sum(weights.get(term, 0) * value for term, value in zip(passage.indices, passage.values, strict=True))
+
+    query = query_terms(f"{name} 是什么")
+
+    assert shared(f"这里说的是 {name} 的用法") > shared(f"这里说的是 {other} 的用法")
+
+
+def test_a_full_stop_before_a_word_is_no_part_of_it() -> None:
+    assert terms("so... and on. Next") == ["so", "and", "on", "next"]
 
 
 def test_a_word_and_its_characters_are_terms() -> None:
