@@ -1,5 +1,7 @@
 """Search through the engine that ships: same blocks, same order as the exact reference, at ties too."""
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from shared.access import OWNER, Access
@@ -21,6 +23,21 @@ def test_the_embedded_engine_finds_what_the_reference_finds(tmp_path: Path) -> N
     embedded = World(tmp_path / "embedded", EdgeVectors(tmp_path / "engine"))
 
     assert _answers(embedded) == _answers(reference)
+
+
+def test_equal_scores_come_in_the_same_order_in_another_process(tmp_path: Path) -> None:
+    world = World(tmp_path, EdgeVectors(tmp_path / "engine"))
+    world.publish(*CORPUS, *TWINS)
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
+        there = other.submit(_found_in, tmp_path)
+
+        assert _found_in(tmp_path) == there.result(timeout=60)
+
+
+def _found_in(folder: Path) -> list[list[str]]:
+    world = World(folder, EdgeVectors(folder / "engine"))
+    return [world.call("search_blocks", {"query": query}).block_ids() for query in QUERIES]
 
 
 def _answers(world: World) -> list[list[str]]:

@@ -30,6 +30,8 @@ NASTY = 'aAbB.年假报ßſİıŉΐᾳͅſﬁﬃéÉe\u0301\u0327\u0308각ᄀ\u1
 NASTY_TEXTS = st.text(
     st.one_of(st.sampled_from(NASTY), st.characters(exclude_categories=["Cs"])), min_size=1, max_size=12
 )
+TITLES = ["附录", "附录 B", "Äpfel", "a", "Zoo", "STRASSE", "Straße"]
+SOURCES = {"人事": ("HR", "Personnel"), "Straße": ("Wege",), "finance": ()}
 LABELS = st.sampled_from([(), ("staff",), ("board",), ("staff", "board")])
 CALLERS = st.sampled_from([None, frozenset[str](), frozenset({"staff"}), frozenset({"board"})])
 LIBRARIES = st.lists(st.tuples(SECTIONS, LABELS), min_size=1, max_size=4).map(
@@ -126,6 +128,58 @@ def test_search_never_leaves_its_scope_nor_the_callers_labels(
         inside = [block for block in library.blocks() if block.doc_id in allowed]
         assert {block["doc_id"] for block in called.payload["blocks"]} <= allowed
         assert len(called.block_ids()) == len(set(called.block_ids())) == min(5, len(inside))
+
+
+@FEW
+@given(st.lists(st.tuples(st.sampled_from(TITLES), st.sampled_from(list(SOURCES))), min_size=1, max_size=6), st.data())
+def test_list_documents_gives_every_document_that_meets_the_conditions_in_one_order(
+    documents: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    named = [
+        a_document(f"{number}.md", "正文", title=title, source=source, aliases=SOURCES[source])
+        for number, (title, source) in enumerate(documents)
+    ]
+    names = st.sampled_from([name for source, aliases in SOURCES.items() for name in (source, *aliases)])
+    conditions = data.draw(
+        st.fixed_dictionaries(
+            {}, optional={"source": names.map(str.swapcase), "title_contains": st.sampled_from(TITLES)}
+        )
+    )
+    with published(named) as (world, library):
+        payload = world.call("list_documents", conditions).payload
+
+        wanted = fold(conditions.get("source", ""))
+        expected = [
+            (one.source_label, one.title, one.doc_id)
+            for one in library.documents
+            if (not wanted or wanted in map(fold, (one.source_label, *one.aliases)))
+            and fold(conditions.get("title_contains", "")) in fold(one.title)
+        ]
+        found = [(one["source_label"], one["title"], one["doc_id"]) for one in payload["documents"]]
+        assert found == sorted(expected)
+        assert payload["total"] == len(expected)
+
+
+@FEW
+@given(LIBRARIES, st.data())
+def test_get_outline_keeps_the_order_asked_for_and_its_numbers_add_up(
+    documents: list[ADocument], data: st.DataObject
+) -> None:
+    keys = data.draw(st.lists(st.sampled_from([one.key for one in documents]), min_size=1, max_size=6))
+    with published(documents) as (world, library):
+        payload = world.call("get_outline", {"doc_ids": [library.doc_id(key) for key in keys]}).payload
+
+        assert [one["doc_id"] for one in payload["documents"]] == [library.doc_id(key) for key in dict.fromkeys(keys)]
+        assert payload["total"] == len(set(keys))
+        for key, outline in zip(dict.fromkeys(keys), payload["documents"], strict=True):
+            blocks = library.blocks(key)
+            paths = [section["path"] for section in outline["sections"]]
+            assert paths == list(next(one.sections for one in documents if one.key == key))
+            assert sum(section["own_blocks"] for section in outline["sections"]) == len(blocks)
+            for section in outline["sections"]:
+                inside = [block for block in blocks if _inside(block.section_path, section["path"])]
+                assert section["subtree_blocks"] == len(inside)
+                assert section["subtree_tokens"] == sum(block.tokens for block in inside)
 
 
 @FEW
