@@ -77,10 +77,21 @@ class Ranked(Struct, frozen=True, kw_only=True):
     before: int
 
 
+def counts_scores(profile: Profile, candidates: int) -> bool:
+    """Whether fused scores say how far apart two candidates are; those of a handful are stretched over the whole scale."""
+    return profile.by == "scores" and candidates >= profile.dense
+
+
+def reach(profile: Profile, *, by_scores: bool) -> float:
+    """The most that a preference adds: a fifth of the scale of scores; else an eighth of a first place in one branch."""
+    return 0.2 if by_scores else 1 / (8 * (profile.k + 1))
+
+
 def fused_order(fused: Sequence[Fused], *, profile: Profile) -> list[Ranked]:
-    """The fusion's candidates, best first, with scores that stand for ranks whatever the fusion counted."""
+    """The fusion's candidates, best first, with scores where they count, else with what stands for their ranks."""
+    as_they_are = profile.by == "ranks" or counts_scores(profile, len(fused))
     return [
-        Ranked(candidate=one, score=one.score if profile.by == "ranks" else 2 / (profile.k + rank), before=rank)
+        Ranked(candidate=one, score=one.score if as_they_are else 2 / (profile.k + rank), before=rank)
         for rank, one in enumerate(fused, 1)
     ]
 
@@ -99,28 +110,27 @@ def rerank_order(candidates: Sequence[Fused], scores: Sequence[float], *, profil
 
 
 def preference_order(
-    ranked: Sequence[Ranked], prefer: Preference, documents: Mapping[DocId, SnapshotDocument], *, profile: Profile
+    ranked: Sequence[Ranked], prefer: Preference, documents: Mapping[DocId, SnapshotDocument], *, reach: float
 ) -> list[Ranked]:
     """The same candidates, newer or more trusted ones further in front; equal ones keep their order exactly.
 
-    ranked: best first. Added to each score is b·f, where b = 1 / 2(k + 1), half of what a first place in one branch is worth:
-    a preference moves what is about as good, it does not lift what hardly fits.
+    ranked: best first. reach · f is added to each score: a preference moves what is about as good, it does not lift what hardly fits.
     newer: f = H / (H + age), age in whole days behind the newest candidate, H = 180 days. Time is when the document's version was
     taken in (`updated_at`): the files' own times don't survive copying. Versions of one day are equally new.
     trusted: f = tier / 4, user_upload 0, web 1, third_party 2, internal 3, official 4.
-    Quotients of integers, so that every machine computes the same. Hyperbolic, because an exponential decay forgets that three
+    One quotient of integers and one product, so that every machine computes the same. Hyperbolic, because an exponential decay forgets that three
     years are older than two. Source: decision 0034.
     """
     newest_ms = max((documents[one.candidate.doc_id].updated_at_ms for one in ranked), default=0)
 
-    def bonus(document: SnapshotDocument) -> float:
+    def share(document: SnapshotDocument) -> float:
         if prefer == "trusted":
-            return _TIERS[document.trust] / (2 * (profile.k + 1) * max(_TIERS.values()))
+            return _TIERS[document.trust] / max(_TIERS.values())
         age_days = (newest_ms - document.updated_at_ms) // DAY_MS
-        return HALF_LIFE_DAYS / (2 * (profile.k + 1) * (HALF_LIFE_DAYS + age_days))
+        return HALF_LIFE_DAYS / (HALF_LIFE_DAYS + age_days)
 
     lifted = [
-        Ranked(candidate=one.candidate, score=one.score + bonus(documents[one.candidate.doc_id]), before=place)
+        Ranked(candidate=one.candidate, score=one.score + reach * share(documents[one.candidate.doc_id]), before=place)
         for place, one in enumerate(ranked, 1)
     ]
     # rounding keeps the order of sums with one and the same bonus, but may make them equal: then the rank before decides

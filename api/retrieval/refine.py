@@ -7,7 +7,16 @@ from msgspec import Struct
 from opentelemetry.trace import get_tracer
 
 from api.retrieval.fusion import Fused
-from api.retrieval.profiles import Preference, Ranked, SearchProfile, fused_order, preference_order, rerank_order
+from api.retrieval.profiles import (
+    Preference,
+    Ranked,
+    SearchProfile,
+    counts_scores,
+    fused_order,
+    preference_order,
+    reach,
+    rerank_order,
+)
 from api.retrieval.tally import Tally
 from shared.catalog.reading import CatalogReader, Within
 from shared.errors import CollectionUnavailable
@@ -108,7 +117,9 @@ async def _reranked(
 
 def _preferred(ranked: Sequence[Ranked], found: Material, profile: SearchProfile, prefer: Preference) -> list[Ranked]:
     with _tracer.start_as_current_span(names.SEARCH_PREFERENCE) as span:
-        preferred = preference_order(ranked, prefer, found.documents, profile=profile.fusion)
+        by_scores = profile.rerank is None and counts_scores(profile.fusion, len(ranked))
+        span.set_attribute(names.PREFERENCE_REACH, most := reach(profile.fusion, by_scores=by_scores))
+        preferred = preference_order(ranked, prefer, found.documents, reach=most)
         documents = [found.documents[one.candidate.doc_id] for one in preferred]
         span.set_attributes(
             {

@@ -63,6 +63,7 @@ OBSERVATION_ADMITTED: Final = "citebound.observation.admitted"
 RESULT_BLOCKS: Final = "citebound.result.blocks"
 RETRIEVAL_PROFILE: Final = "citebound.retrieval.profile"
 PREFERENCE: Final = "citebound.retrieval.preference"  # newer | trusted, as the caller chose
+PREFERENCE_REACH: Final = "citebound.retrieval.preference_reach"  # the most that it adds to a score
 CANDIDATES: Final = "citebound.retrieval.candidates"  # JSON: [{"block_id","rank","score",…}], by rank
 FILTER: Final = "citebound.retrieval.filter"  # JSON
 KEYWORD_TERMS: Final = (

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from api.retrieval.fusion import HYBRID_RRF_V1, Fused, fuse
-from api.retrieval.profiles import DAY_MS, PREFERENCES, Preference, Ranked, preference_order, rerank_order
+from api.retrieval.profiles import DAY_MS, PREFERENCES, Preference, Ranked, preference_order, reach, rerank_order
 from shared.ids import DocId
 from shared.types.snapshots import SnapshotDocument
 from tests.property.retrieval.test_fusion import BRANCHES
@@ -26,8 +26,11 @@ def ranked(fused: list[Fused]) -> list[Ranked]:
     return [Ranked(candidate=one, score=one.score, before=rank) for rank, one in enumerate(fused, 1)]
 
 
-def preferred(fused: list[Fused], prefer: Preference, members: dict[DocId, SnapshotDocument]) -> list[Fused]:
-    return [one.candidate for one in preference_order(ranked(fused), prefer, members, profile=HYBRID_RRF_V1)]
+def preferred(
+    fused: list[Fused], prefer: Preference, members: dict[DocId, SnapshotDocument], *, by_scores: bool = False
+) -> list[Fused]:
+    most = reach(HYBRID_RRF_V1, by_scores=by_scores)
+    return [one.candidate for one in preference_order(ranked(fused), prefer, members, reach=most)]
 
 
 @given(FUSED, PREFER, MEMBERS)
@@ -46,6 +49,7 @@ def test_where_all_are_equally_new_and_trusted_the_order_is_that_of_the_fusion(
         DocId("bbbbbbbb"): replace(a_member("bbbbbbbb", trust=trust), updated_at_ms=NOW_MS + apart_ms),  # type: ignore[arg-type]
     }
     assert preferred(fused, prefer, members) == fused
+    assert preferred(fused, prefer, members, by_scores=True) == fused
 
 
 @given(FUSED, PREFER, MEMBERS)
