@@ -88,6 +88,8 @@ class Names(Struct, frozen=True, kw_only=True):
     run_id: str  # the owner's
     other_run_id: str  # of another key with more labels
     own_labels_run_id: str  # of another key with the very labels of the reader
+    conversation_id: str  # the owner's
+    own_labels_conversation_id: str
     import_id: str
     failed_snapshot_id: str
     source: str
@@ -161,6 +163,10 @@ def secrets(site: Site) -> Secrets:
             who: ask(client, key, f"{CANARY}question {SECRET.title}？")
             for who, key in (("owner", OWNER_KEY), ("twin", readers["twin"]), ("board", readers["board"]))
         }
+        talked = {
+            who: talk(client, key, f"{CANARY}talk {SECRET.title}？")
+            for who, key in (("owner", OWNER_KEY), ("twin", readers["twin"]))
+        }
     site.reopen_telemetry()  # the app that answered closed it
     hidden = Names(
         doc_id=active.doc_id(SECRET.key),
@@ -170,6 +176,8 @@ def secrets(site: Site) -> Secrets:
         run_id=asked["owner"],
         other_run_id=asked["board"],
         own_labels_run_id=asked["twin"],
+        conversation_id=talked["owner"],
+        own_labels_conversation_id=talked["twin"],
         import_id=an_import(site),
         failed_snapshot_id=failed_id,
         source=SECRET.source,
@@ -248,6 +256,14 @@ def ask(client: TestClient[Litestar], key: str, question: str) -> RunId:
     return RunId(reply.json()["run_id"])
 
 
+def talk(client: TestClient[Litestar], key: str, question: str) -> str:
+    """A conversation with one question; its id."""
+    headers = {"Authorization": f"Bearer {key}"}
+    body = {"question": question, "conversation_id": "new"}
+    assert client.post("/api/runs", json=body, headers=headers).status_code == 200
+    return client.get("/api/conversations", headers=headers).json()[0]["conversation_id"]
+
+
 def unlike(value: str) -> str:
     """Something of the same shape that is not there."""
     if "." in value and "#" in value:  # a block
@@ -256,8 +272,8 @@ def unlike(value: str) -> str:
         return "zzzzzzzz"
     if value[:4] in ("run_", "imp_", "key_"):
         return value[:4] + "7" * (len(value) - 4)
-    if value.startswith("snap_"):
-        return "snap_" + "7" * (len(value) - 5)
+    if value.startswith(("snap_", "conv_")):
+        return value[:5] + "7" * (len(value) - 5)
     return value.replace(CANARY, "lärche").replace(PARROT, "甲乙丙").replace("收购价格九亿元", "甲乙丙丁戊己庚")
 
 
@@ -325,6 +341,7 @@ def _ask(names: Names, secrets: Secrets) -> list[Probe]:
         *scoped,
         Probe(path="/api/runs", body={"question": "年假？", "snapshot_id": names.failed_snapshot_id}),
         Probe(path="/api/runs", body={"question": "年假？", "snapshot_id": ""}, shows=False),
+        Probe(path="/api/runs", body={"question": "那呢？", "conversation_id": names.conversation_id}),
         *(
             Probe(path="/api/runs", body={"question": names.words, "snapshot_id": one}, headers=headers, alike=False)
             for one in (secrets.snapshot_id, secrets.older_id)
@@ -337,6 +354,13 @@ def _run(ending: str = "", *, shows: bool = True) -> Callable[[Names, Secrets], 
     return lambda names, _: [
         Probe(path=f"/api/runs/{run_id}{ending}", shows=shows)
         for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
+def _conversation(*, shows: bool) -> Callable[[Names, Secrets], list[Probe]]:
+    return lambda names, _: [
+        Probe(path=f"/api/conversations/{one}", shows=shows)
+        for one in (names.conversation_id, names.own_labels_conversation_id)
     ]
 
 
@@ -413,6 +437,10 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
     ("POST", "/api/runs/{run_id}/cancel"): Route(needs="read", probes=_run("/cancel", shows=False)),
     ("POST", "/api/runs/{run_id}/replay"): Route(needs="read", probes=_run("/replay")),
+    ("GET", "/api/conversations"): Route(needs="read", probes=_one("/api/conversations", shows=True)),
+    ("POST", "/api/conversations"): Route(needs="read", probes=_one("/api/conversations"), asks=True),
+    ("GET", "/api/conversations/{conversation_id}"): Route(needs="read", probes=_conversation(shows=True)),
+    ("DELETE", "/api/conversations/{conversation_id}"): Route(needs="read", probes=_conversation(shows=False)),
     ("POST", "/api/imports"): Route(needs="write", probes=_one("/api/imports", body={"paths": ["/x"]})),
     ("GET", "/api/imports"): Route(needs="write", probes=_one("/api/imports")),
     ("GET", "/api/imports/{import_id}"): Route(needs="write", probes=_one("/api/imports/{import_id}")),
