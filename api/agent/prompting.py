@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from api.agent.native import ENDINGS
+from api.agent.observation import quoted
 from api.agent.steps import CountTokens, Start, Wording
 from api.tools.registry import DESCRIPTORS
 from shared.llm.port import Function
@@ -39,7 +40,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     question: str
     plain: str
-    recent: tuple[Exchange, ...] = ()
+    recent: tuple[Exchange, ...] = ()  # this and what follows as JSON strings: they may hold what documents say
     summary: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -77,9 +78,9 @@ def asked(
     return Asked(
         question=question,
         plain=question if plain is None else plain,
-        recent=tuple(recent),
-        summary=tuple(_summary(history[: len(history) - len(recent)], count)),
-        missing=tuple(msgspec.json.encode(name).decode() for name in named),
+        recent=tuple(Exchange(question=quoted(one.question), answer=quoted(one.answer)) for one in recent),
+        summary=tuple(map(quoted, _summary(history[: len(history) - len(recent)], count))),
+        missing=tuple(quoted(name) for name in named),
     )
 
 
