@@ -67,6 +67,7 @@ _UNLABELLED = re.compile(r"[\[［【]([^\[\]［］【】\n]{12,400})[\]］】]")
 _UNFINISHED = re.compile(rf"(?i)[\[［【〔]\s*{_WORDS}\s*[:：][^\[\]［］【】〔〕]{{0,400}}\Z")
 _SEPARATORS = re.compile(r"[,，、;；&\s]+|\band\b|和|及")
 _AROUND_ID = "`'\"<>“”‘’*"
+_LARGEST = 999  # a larger number in brackets is a year or the like, and no mark
 _LOOKALIKE = re.compile(r"\[(\s*\d+\s*)\]")
 _PARAGRAPH = re.compile(
     r"\n[ \t]*\n\s*|\n(?=[ \t]*(?:[-*+•]|#{1,6}|\(?\d{1,3}[.)、）]|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S)"
@@ -163,21 +164,31 @@ def _numbered(text: str, numbers: tuple[int, ...], quoted: frozenset[int]) -> st
     """Rewrite what could be taken for a mark of ours, then put ours, so far places in `numbers` between NULs, in."""
     last = max(numbers, default=0)
 
-    def rewritten(piece: str, form: str) -> str:
+    def rewritten(piece: str, form: str, most: int) -> str:
         def one(match: re.Match[str]) -> str:
             number = int(match[1])
-            return form.format(match[1]) if number <= last and number not in quoted else match[0]
+            return form.format(match[1]) if 0 < number <= most and number not in quoted else match[0]
 
         return _LOOKALIKE.sub(one, piece)
 
     pieces: list[str] = []
     at = 0
     for code in _CODE.finditer(text):
-        pieces.append(rewritten(text[at : code.start()], "［{}］"))
-        pieces.append(rewritten(code[0], "[ {} ]"))  # a[1] and a[ 1 ] are the same code
+        pieces.append(rewritten(text[at : code.start()], "［{}］", _LARGEST))
+        pieces.append(rewritten(code[0], "[ {} ]", last))  # a[1] and a[ 1 ] are the same code
         at = code.end()
-    pieces.append(rewritten(text[at:], "［{}］"))
+    pieces.append(rewritten(text[at:], "［{}］", _LARGEST))
     return re.sub(r"\0(\d+)\0", lambda match: f"[{numbers[int(match[1])]}]", "".join(pieces)).strip()
+
+
+def unmarked(text: str) -> str:
+    """Text that nobody has verified, without source marks and with nothing that looks like one of ours."""
+    kept: list[str] = []
+    at = 0
+    for marker in find_markers(text):
+        kept.append(text[at : marker.start])
+        at = marker.end
+    return _LOOKALIKE.sub(r"［\1］", "".join([*kept, text[at:]]))
 
 
 def without(text: str, claims: Sequence[Claim]) -> str:

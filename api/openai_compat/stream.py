@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 from msgspec import Struct
 
+from api.agent.citations import unmarked
+from api.agent.harmless import harmless
 from api.desk import Running
 from api.openai_compat.citations import BlockUrl, annotations, extra, footer
 from api.openai_compat.errors import error_body
@@ -95,12 +97,12 @@ async def task_chunks(text: str, envelope: Envelope, told: TaskExtra) -> AsyncGe
 
 
 def progress_line(event: RunEvent) -> str:
-    """One short line for a person who waits; nothing for what he sees anyway."""
+    """One short line for a person who waits; nothing for what he sees anyway. Not verified: without marks of a source."""
     match event:
         case Thought(text=text):
-            return " ".join(text.split())
+            return harmless(unmarked(" ".join(text.split())))
         case ToolCalled(tool=tool, arguments=arguments):
-            return f"→ {tool} {arguments}"
+            return harmless(unmarked(f"→ {tool} {arguments}"))
         case ToolResulted(summary=summary, admitted=admitted):
             return f"{'✓' if admitted else '✗'} {summary}"
         case RunStarted() | TurnStarted() | AnswerDelta() | CitationMade() | RunCompleted() | RunFailed():

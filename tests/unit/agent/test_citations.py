@@ -77,8 +77,8 @@ def test_a_marker_cut_off_at_the_end_is_taken_out() -> None:
 
 
 def test_what_looks_like_our_marks_is_rewritten() -> None:
-    resolved = resolve(f"文献[3]说是五天[1]。【来源：{A}】", KNOWN)
-    assert resolved.text == "文献[3]说是五天［1］。[1]"
+    resolved = resolve(f"文献[3]说是五天[1]，见[2019]与 a[0]。【来源：{A}】", KNOWN)
+    assert resolved.text == "文献［3］说是五天［1］，见[2019]与 a[0]。[1]"
 
 
 @pytest.mark.parametrize(
