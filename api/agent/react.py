@@ -37,6 +37,7 @@ _ENDINGS: dict[str, Ending] = {
 }  # fmt: skip
 _CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}
 _OPENERS = {"]": "[［", "］": "[［", ")": "(（", "）": "(（", "】": "【"}
+_ANY_CLOSER = tuple(_OPENERS)
 _CALLED = re.compile(
     rf"[`*_\s\u200b\ufeff【]*+({'|'.join(sorted(_ENDINGS, key=len, reverse=True))}|[A-Za-z_][\w.]*)[`*_】]*[ \t\u200b]*",
     re.IGNORECASE,
@@ -226,6 +227,8 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
     if _more_actions(rest, tools):
         return wrong("several_actions")
     body = wrapped[0] if wrapped else text[start:end].strip()
+    if unclosed and body.endswith(_ANY_CLOSER) and not set(body[:-1]) & set(_OPENERS.get(body[-1], "")):
+        body = body[:-1].rstrip()  # closed by a bracket of another kind
     if _BLOCK_ID.search(rest) and not OBSERVATION.search(rest):  # Finish[…]【来源：…】
         body, end = body + rest[: _envelope_at(rest, 0)].rstrip(), len(text) - 1
     kept = text[: end + (0 if unclosed else 1)].strip()
