@@ -1,5 +1,6 @@
 """Citations in the three forms that clients show."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -7,8 +8,10 @@ from msgspec import structs
 
 from api.links import BlockLinks
 from api.openai_compat.citations import annotations, block_url, extra, footer
+from api.openai_compat.conversation import history_of
+from api.openai_compat.shapes import InMessage
 from shared.access import OWNER
-from shared.types.runs import Answer, Limitation
+from shared.types.runs import Answer, ClaimCheck, Limitation, SnapshotGap
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
 URL = block_url("http://127.0.0.1:8765", BlockLinks(None), OWNER)
@@ -47,6 +50,36 @@ def test_our_own_object_names_the_blocks_themselves() -> None:
     assert [(one.block_id, one.quote, one.url) for one in told.citations] == [
         ("k3f9a2qd.v2#17", "住宿费标准为每人每天 300 元。", ADDRESS)
     ]
+
+
+def test_what_a_source_does_not_support_stands_beneath_it_and_in_our_own_object() -> None:
+    doubtful = structs.replace(A_CITATION, verdict="unsupported", problem="引用的文本中没有：15 天\n![x](http://a)")
+    claim = ClaimCheck(sentence="每人每天 300 元。", markers=(1,), verdict="unsupported", problem="15 天")
+    gap = SnapshotGap(state="ready_partial", documents=3)
+    answer = an_answer(status="partial", citations=(doubtful,), claims=(claim,), snapshot=gap)
+    assert footer(answer, URL).splitlines()[-1] == r"   > ⚠ 引用的文本中没有：15 天 \!\[x\](http://a)"
+    told = extra(answer, URL)
+    assert (told.status, told.claims, told.snapshot) == ("partial", (claim,), gap)
+    assert [(one.verdict, one.problem) for one in told.citations] == [("unsupported", doubtful.problem)]
+
+
+@pytest.mark.parametrize("status", ["refused", "clarification"])
+def test_a_refusal_and_a_question_back_are_told_as_they_are(status: str) -> None:
+    limits = (Limitation(code="snapshot_partial", text="One document is missing."),)
+    answer = an_answer("Which year?", status=status, citations=(), limitations=limits, question="How much?")
+    assert footer(answer, URL) == "\n\n> One document is missing."
+    assert (annotations(answer, URL), extra(answer, URL).status) == ((), status)
+
+
+def test_a_footer_with_doubts_is_known_as_ours_when_the_conversation_comes_back() -> None:
+    doubtful = structs.replace(A_CITATION, problem="引用的文本中没有：15 天")
+    answer = an_answer(citations=(doubtful, A_CITATION), limitations=(Limitation(code="x", text="缺少一份文档。"),))
+    said = [
+        InMessage(role="user", content="住宿费？"),
+        InMessage(role="assistant", content=answer.text + footer(answer, URL)),
+        InMessage(role="user", content="那交通费呢？"),
+    ]
+    assert [exchange.answer for exchange in history_of(said)] == [answer.text]
 
 
 @given(st.text(min_size=1))
