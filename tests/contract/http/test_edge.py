@@ -43,6 +43,7 @@ def test_any_other_address_without_a_key_is_refused_at_start(host: str) -> None:
         check_binding(ApiSettings(host=host))
     assert refused.value.field == "api.host"
     check_binding(ApiSettings(host=host, api_key="key"))
+    check_binding(ApiSettings(host=host, require_key=True))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765", "LOCALHOST"])

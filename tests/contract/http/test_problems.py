@@ -47,6 +47,7 @@ def problem_of(response: Response) -> tuple[int, str, str | None]:
             (400, "invalid_argument", "budgets.max_context_tokens"),
         ),
         (b'{"question":"?","snapshot_id":"snap_unknown"}', (404, "not_found", "snapshot_id")),
+        (b'{"question":"?","snapshot_id":""}', (404, "not_found", "snapshot_id")),
         ('{"question":"?","scope":{"tags":["无"]}}'.encode(), (404, "scope_not_found", "scope")),
         (b'{"question":"' + b"?" * 1_100_000 + b'"}', (413, "too_large", None)),
     ],

@@ -93,6 +93,8 @@ def test_an_empty_variable_counts_as_not_set(tmp_path: Path) -> None:
         ({"CITEBOUND_CHAT_EXTRA_BODY": "{"}, "CITEBOUND_CHAT_EXTRA_BODY"),
         ({"CITEBOUND_CHAT_EXTRA_BODY": "[1]"}, "CITEBOUND_CHAT_EXTRA_BODY"),
         ({"CITEBOUND_API_HOST": "0.0.0.0"}, "api.host"),
+        ({"CITEBOUND_API_HOST": "0.0.0.0", "CITEBOUND_API_REQUIRE_KEY": "false"}, "api.host"),
+        ({"CITEBOUND_API_REQUIRE_KEY": "please"}, "CITEBOUND_API_REQUIRE_KEY"),
         ({"CITEBOUND_CHAT_BASE_URL": "https://llm.example/v1"}, "chat.model"),
         ({"CITEBOUND_CHAT_MODEL": "deepseek-chat"}, "chat.base_url"),
         ({"CITEBOUND_CHAT_BASE_URL": "llm.example", "CITEBOUND_CHAT_MODEL": "m"}, "chat.base_url"),
@@ -200,6 +202,11 @@ def test_the_credential_store_is_not_asked_for_secrets_that_nothing_would_use(tm
 def test_a_key_from_the_store_is_enough_to_bind_another_address(tmp_path: Path) -> None:
     settings = load({"CITEBOUND_API_HOST": "0.0.0.0"}, tmp_path, api__api_key="geheim")
     assert settings.api == ApiSettings(host="0.0.0.0", api_key="geheim")
+
+
+def test_any_address_may_be_bound_when_keys_are_demanded(tmp_path: Path) -> None:
+    settings = load({"CITEBOUND_API_HOST": "0.0.0.0", "CITEBOUND_API_REQUIRE_KEY": "true"}, tmp_path)
+    assert settings.api == ApiSettings(host="0.0.0.0", require_key=True)
 
 
 def test_every_setting_is_listed_with_its_variable_type_and_default() -> None:

@@ -11,6 +11,7 @@ from shared.telemetry.redact import REMOVED, Redactor
 KEY_SHAPED = [
     "sk-" + "a1B2c3D4e5F6g7H8i9",
     "sk-proj-" + "0123456789abcdefghij_-",
+    "cbk_" + "a2b3c4d5_0123456789-_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg",
     "AKIA" + "IOSFODNN7EXAMPLE",
     "AIza" + "SyA1234567890abcdefghijklmnopqrstu",
     "ghp_" + "0123456789abcdefghijklmnopqrstuvwxyz",
