@@ -123,7 +123,7 @@ def test_the_prompts_language_follows_the_question(question: str, lang: str) -> 
     assert prompt_lang(question) == lang
 
 
-def test_of_a_long_history_the_newest_exchanges_are_kept_whole() -> None:
+def test_of_a_long_history_the_newest_exchanges_are_kept_whole_and_a_line_of_each_before_them() -> None:
     history = [Exchange(question=f"问{n}", answer="答" * 1_500) for n in range(4)]
     snapshot = a_snapshot()
     start = opening(
@@ -134,7 +134,10 @@ def test_of_a_long_history_the_newest_exchanges_are_kept_whole() -> None:
         gap=gap(snapshot, OWNER, documents=3),
         scoped=False,
     )
-    assert [name in start.task for name in ("问0", "问1", "问2", "问3")] == [False, False, True, True]
+    assert [line.count("答") for line in start.task.splitlines() if "答" in line] == [159, 159, 1_500, 1_500]
+    assert [start.task.index(name) for name in ("问0", "问1", "问2", "问3")] == sorted(
+        start.task.index(name) for name in ("问0", "问1", "问2", "问3")
+    )
 
 
 @promise("P11")
