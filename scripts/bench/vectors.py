@@ -27,7 +27,8 @@ class Vectors:
 
     def passages(self, texts: Sequence[str]) -> Rows:
         by_hash = {_hash(text): text for text in texts}
-        missing = [key for key in by_hash if key not in self._cache.get(self.embedder.version, list(by_hash))]
+        known = self._cache.get(self.embedder.version, list(by_hash))
+        missing = [key for key in by_hash if key not in known]
         missing.sort(key=lambda key: len(by_hash[key]))
         for start in range(0, len(missing), self.embedder.max_batch):
             _tell(start, len(missing))
