@@ -1,13 +1,11 @@
-"""What a cited text shows, read once for all the sentences that are held against it. Pure.
+"""What a cited text shows. Pure.
 
 Says which facts of a sentence it doesn't show, and which it shows perhaps not as the sentence means them.
 """
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
-
-from msgspec import Struct
 
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
 from api.agent.pins import Pin, pins
@@ -22,20 +20,51 @@ _DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc
 _COUNTABLE = frozenset(map(str, range(2, 11)))
 _BORDERS = frozenset('.!?。！？;；:："”』」)）]】|*#>…')
 _PERIODS = ("quarter", "half")
-_FIXING = (*_PERIODS, "ordinal")
 _TOGETHER = 3  # sentences that one statement may draw on
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
-    """`squeezed`: folded and without blanks; `lines`: where its lines begin. `passages`: the terms of a few sentences in a row."""
+class Evidence:
+    """A text, and of what it shows as much as was asked for."""
 
-    text: str
-    facts: Facts
-    terms: frozenset[str]
-    squeezed: str
-    lines: frozenset[int]
-    pins: frozenset[tuple[str, str]]
-    passages: tuple[frozenset[str], ...]
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def facts(self) -> Facts:
+        return facts(self.text)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return content_terms(self.text)
+
+    @cached_property
+    def lang(self) -> str:
+        return detect_lang(self.text)
+
+    @cached_property
+    def passages(self) -> tuple[frozenset[str], ...]:
+        """The terms of a few sentences in a row."""
+        each = [content_terms(self.text[start:end]) for start, end in sentences(self.text)]
+        rows = range(max(len(each) - _TOGETHER + 1, 1))
+        return tuple(frozenset[str]().union(*each[at : at + _TOGETHER]) for at in rows)
+
+    @cached_property
+    def pins(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pin.key for pin in pins(self.text))
+
+    @cached_property
+    def squeezed(self) -> str:
+        """Folded and without blanks."""
+        return "".join(self._lines)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return [_squeezed(line) for line in self.text.split("\n")]
+
+    @cached_property
+    def _begins(self) -> frozenset[int]:
+        """Where its lines begin, and the end, in `squeezed`."""
+        return frozenset(accumulate(map(len, self._lines), initial=0))
 
     def holds(self, sentence: str) -> bool:
         """Word for word, from where a sentence or a line begins: "may enter" is not what "may not enter; 15 may enter" says."""
@@ -43,8 +72,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
         at = self.squeezed.find(plain) if plain else -1
         while at >= 0:
             end = at + len(plain)
-            begins = at in self.lines or self.squeezed[at - 1] in _BORDERS
-            if begins and (plain[-1] in _BORDERS or end in self.lines or self.squeezed[end] in _BORDERS):
+            begins = at in self._begins or self.squeezed[at - 1] in _BORDERS
+            if begins and (plain[-1] in _BORDERS or end in self._begins or self.squeezed[end] in _BORDERS):
                 return True
             at = self.squeezed.find(plain, at + 1)
         return False
@@ -52,27 +81,16 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=64)
 def read(text: str) -> Evidence:
-    lines = [_squeezed(line) for line in text.split("\n")]
-    spans = sentences(text)
-    each = [content_terms(text[start:end]) for start, end in spans]
-    passages = [frozenset[str]().union(*each[at : at + _TOGETHER]) for at in range(max(len(each) - _TOGETHER + 1, 1))]
-    return Evidence(
-        text=text,
-        facts=facts(text),
-        terms=frozenset[str]().union(*each),
-        squeezed="".join(lines),
-        lines=frozenset(accumulate(map(len, lines), initial=0)),
-        pins=frozenset(pin.key for pin in pins(text) if pin.kind in _FIXING),
-        passages=tuple(passages),
-    )
+    """Once for all the sentences that are held against it."""
+    return Evidence(text)
 
 
-def foreign(sentence: str, shown: str) -> bool:
+def foreign(sentence: str, shown: Evidence) -> bool:
     """Whether the two are in different languages, so that words can't be compared, only figures."""
-    said, seen = detect_lang(sentence), detect_lang(shown)
-    if "und" in (said, seen):
-        return _is_east(sentence) != _is_east(shown)
-    return said != seen
+    said = detect_lang(sentence)
+    if "und" in (said, shown.lang):
+        return _is_east(sentence, said) != _is_east(shown.text, shown.lang)
+    return said != shown.lang
 
 
 def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tuple[str, ...]:
@@ -81,7 +99,7 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
     found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, seen)]
     found += [one.written for one in said.dates if not _has_date(one, seen)]
     found += [pin.written for pin in _periods(sentence) if pin.key not in shown.pins]
-    if not (foreign and _is_east(shown.text)):  # a Latin name may stand there in another script
+    if not (foreign and _is_east(shown.text, shown.lang)):  # a Latin name may stand there in another script
         found += [name for name in said.names if not _has_name(name, shown)]
     if not foreign:
         found += [quote for quote in said.quoted if not _has_quote(quote, shown)]
@@ -106,8 +124,7 @@ def _periods(text: str) -> list[Pin]:
     return [pin for pin in pins(text) if pin.kind in _PERIODS]
 
 
-def _is_east(text: str) -> bool:
-    lang = detect_lang(text)
+def _is_east(text: str, lang: str) -> bool:
     return lang in _EAST or (lang == "und" and _HAN.search(text) is not None)
 
 

@@ -63,7 +63,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     shown = read("\n".join(evidence))
     if shown.holds(sentence):
         return Checked(verdict="supported", missing=(), score=1.0)
-    said, other_language = facts(sentence), foreign(sentence, shown.text)
+    said, other_language = facts(sentence), foreign(sentence, shown)
     terms = content_terms(sentence)
     score = _share(terms, shown.terms)
     absent = missing(sentence, said, shown, foreign=other_language)

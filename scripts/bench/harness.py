@@ -174,7 +174,8 @@ class _Bench:
         waiting = list(reversed(keys))
         results: list[Asked] = []
         peak = 0
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=concurrent)
+        # a connection a run: one that is kept may be closed by the server just when it is used again
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         async with httpx.AsyncClient(trust_env=False, timeout=120, limits=limits) as client:
 
             async def asker() -> None:
