@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from api.agent import budget
 from api.agent.arguments import Unreadable, read_object
 from api.agent.asking import ask
-from api.agent.budget import Refused
+from api.agent.budget import Context, Refused
 from api.agent.conversation import Conversation
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted, Replied
@@ -39,7 +39,7 @@ def aside(state: State, purpose: str, prompt: str, read: Callable[[dict[str, obj
 def _reply(state: State, prompt: str) -> Generator[Effect, Event | None, str | None]:
     beside = Conversation(state.count)
     beside.say("user", prompt)
-    both = budget.grown(state.talk.context, beside.context.tokens)  # afterwards the run itself must still be affordable
+    both = budget.grown(_ahead(state), beside.context.tokens)  # afterwards the run itself must still be affordable
     if isinstance(budget.afford_turn(context=both, spent=state.spent, limits=state.limits), Refused):
         return None
     if state.elapsed_ms >= state.deadlines.tools_ms:
@@ -51,6 +51,13 @@ def _reply(state: State, prompt: str) -> Generator[Effect, Event | None, str | N
     finally:
         state.talk, state.unread = own, unread
     return reply.text if isinstance(reply, Replied) else None
+
+
+def _ahead(state: State) -> Context:
+    """What the run itself sends next, at least: before it has said anything, its opening."""
+    if state.talk.context.tokens:
+        return state.talk.context
+    return budget.grown(Context(), state.talk.size(state.start.system) + state.talk.size(state.start.task))
 
 
 def replied_object(text: str) -> dict[str, object] | None:

@@ -11,6 +11,7 @@ from api.agent.exact_names import exact_names
 
 MAX_ENTITIES = 20  # kept per conversation, the newest last
 ENTITY_CHARS = 40
+LAST_CHARS = 400  # of the last question: a search takes no more than MAX_QUERY of both together
 
 _PRONOUN_ZH = re.compile(
     r"(?:它们?|他们?|她们?|[这那]个|[这那]些|[这那]种|[这那]款|[这那]份|[这那]项|其中|前者|后者|上述|上面(?:的|提到的)?|该(?=[\u4e00-\u9fff]))"
@@ -98,6 +99,7 @@ def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
     """A question made to stand alone as well as words alone allow. `last`: the last question, standing alone itself."""
     if not leans(question):
         return question
+    last = last[:LAST_CHARS]
     topic = _spoken_of(last, entities)
     if about := _ELLIPSIS_ZH.match(question.strip()):
         return _instead(about[1], last) or f"{last} {question}"

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.agent.paths.follow_up import MAX_ENTITIES, carried, entities_of, leans, remembered
+from api.tools.search_blocks import MAX_QUERY
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,12 @@ def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
 
 def test_a_pronoun_means_what_was_named_last_where_the_last_question_names_nothing() -> None:
     assert carried("它的寿命有多长？", last="多少钱？", entities=["X-100", "X-200"]) == "X-200的寿命有多长？"
+
+
+def test_a_very_long_question_before_leaves_room_for_this_one() -> None:
+    alone = carried("为什么？", last="长" * 20_000, entities=[])
+    assert alone.endswith("为什么？")
+    assert len(alone) < MAX_QUERY
 
 
 def test_the_entities_of_a_conversation_are_each_kept_once_the_latest_last() -> None:

@@ -1,0 +1,50 @@
+"""Paths on a published library: what manifest and trace tell of them, over real tools."""
+
+import json
+
+import pytest
+
+from shared.errors import InvalidArgument
+from shared.llm.scripted import ScriptedChat
+from shared.telemetry import names
+from shared.types.events import TurnStarted
+from shared.types.runs import PathName
+from tests.contract.agent.asking import QUESTION, ask
+from tests.contract.tools.world import World, recorded_spans
+
+
+def test_manifest_and_trace_tell_the_path_its_reason_and_what_each_turn_was_for(world: World) -> None:
+    chat = ScriptedChat(
+        [json.dumps({"query": "满一年 年假"}), "Action: Finish[满一年享有五天年假。【来源：{{block_id}}】]"]
+    )
+    with recorded_spans() as spans:
+        asked = ask(world, chat=chat, path="pipeline")
+    assert asked.answer.manifest is not None
+    assert (asked.answer.manifest.path, asked.answer.manifest.path_reason) == ("pipeline", "forced")
+    turns = [span for span in spans if span.name == names.TURN]
+    purposes = [(span.attributes or {}).get(names.TURN_PURPOSE) for span in turns]
+    assert purposes == [event.purpose for event in asked.of(TurnStarted)]
+    assert purposes[:2] == ["rewrite", "search"]
+    (route,) = [event for event in spans[-1].events if event.name == names.ROUTE]
+    assert dict(route.attributes or {}) == {"path": "pipeline", "reason": "forced", "forced": True}
+    judged = [event for span in turns for event in span.events if event.name == names.SUFFICIENCY]
+    assert {"verdict", "coverage", "blocks"} <= set(judged[0].attributes or {})
+
+
+def test_small_talk_costs_one_call_and_no_look_up(world: World) -> None:
+    asked = ask(world, "你好！", chat=ScriptedChat(["你好！请就文档提问。"]))
+    assert (asked.answer.status, asked.answer.usage.tool_calls, asked.answer.usage.model_calls) == ("complete", 0, 1)
+    assert asked.codes() == ["not_looked_up"]
+
+
+@pytest.mark.parametrize("path", ["direct", "pipeline", "plan", "verify"])
+def test_without_a_model_a_path_that_needs_one_is_refused_before_anything_is_told(world: World, path: PathName) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        ask(world, path=path)
+    assert caught.value.field == "path"
+
+
+def test_without_a_model_the_question_is_answered_as_ever(world: World) -> None:
+    manifest = ask(world, QUESTION).answer.manifest
+    assert manifest is not None
+    assert (manifest.path, manifest.path_reason) == ("agent", "no_model")
