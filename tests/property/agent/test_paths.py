@@ -48,7 +48,7 @@ class PathPlayer(Player):
             return super().ask(ask)
         assert ask.input_tokens <= self.limits.max_context_tokens
         text = self.data.draw(st.sampled_from(REPLIES))[: ask.max_output_tokens]
-        self.expect(ask.input_tokens, len(text), estimated=True)
+        self.expect(chat_input_tokens=ask.input_tokens, chat_output_tokens=len(text), model_calls=1, estimated=True)
         return Replied(
             text=text, reasoning="", usage=None, finish_reason="stop", metered=True, elapsed_ms=self.elapsed_ms
         )

@@ -73,7 +73,7 @@ CODES = st.sampled_from(
 class Player:
     """A provider that keeps to the output limit; all else is chance."""
 
-    def __init__(self, data: st.DataObject, limits: Limits, protocol: ProtocolName) -> None:
+    def __init__(self, data: st.DataObject, limits: Limits, protocol: ProtocolName = "react") -> None:
         self.data = data
         self.protocol: ProtocolName = protocol
         self.elapsed_ms = 0
@@ -130,7 +130,8 @@ class Player:
 
     def reply(self, ask: AskModel, text: str, calls: tuple[FunctionCall, ...]) -> Replied:
         sent, received = ask.input_tokens, len(text) + sum(len(call.name + call.arguments) for call in calls)
-        reasoning = "想" * self.data.draw(st.sampled_from([0, 0, 40]))
+        reasoning = "想" * min(self.data.draw(st.sampled_from([0, 0, 40])), ask.max_output_tokens - received)
+        assert received + len(reasoning) <= ask.max_output_tokens
         received += len(reasoning)
         told_input = self.data.draw(st.sampled_from([None, 0, -1, sent // 2, sent, sent, 10**15]))
         told_output = self.data.draw(st.sampled_from([0, received, received, 10**15]))
