@@ -15,6 +15,7 @@ MAX_TEMPLATE_BYTES = 32_768
 MAX_TEMPLATES = 200
 MAX_EXPANDED_BYTES = 262_144  # of one template with all that it includes
 MAX_RENDERED = 4_000_000  # characters of one rendered text
+MAX_DEPTH = 60  # of what stands inside what
 
 _FILTERS = frozenset({"join", "length", "upper", "lower", "title", "trim", "first", "last", "default", "tojson"})
 _TESTS = frozenset({"defined", "none", "string", "number", "eq", "equalto", "even", "odd", "in"})
@@ -92,14 +93,19 @@ def problems(sources: Mapping[str, str]) -> tuple[str, ...]:
         except RecursionError:
             found.append(f"{path}:1: is nested too deeply")
     for path, tree in parsed.items():
-        found += (f"{path}:{line}: {what}" for line, what in _faults(tree, loops=(), known=sources))
+        found += (f"{path}:{line}: {what}" for line, what in _faults(tree, loops=(), known=sources, depth=0))
     if not found:
         found += _endless(sources, {path: _includes(tree) for path, tree in parsed.items()})
     return tuple(dict.fromkeys(found))
 
 
-def _faults(node: nodes.Node, *, loops: tuple[str, ...], known: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _faults(
+    node: nodes.Node, *, loops: tuple[str, ...], known: Mapping[str, str], depth: int
+) -> Iterator[tuple[int, str]]:
     """`loops`: names of the loops' variables around it, the innermost last."""
+    if depth > MAX_DEPTH:
+        yield node.lineno, "is nested too deeply"
+        return
     if not isinstance(node, _ALLOWED):
         yield node.lineno, f"{type(node).__name__.lower()} is not part of the template language"
         return
@@ -121,7 +127,7 @@ def _faults(node: nodes.Node, *, loops: tuple[str, ...], known: Mapping[str, str
         case _:
             pass
     for child in node.iter_child_nodes():
-        yield from _faults(child, loops=loops, known=known)
+        yield from _faults(child, loops=loops, known=known, depth=depth + 1)
 
 
 def _loop_faults(loop: nodes.For, loops: tuple[str, ...]) -> Iterator[tuple[int, str]]:

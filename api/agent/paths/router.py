@@ -26,6 +26,7 @@ Reason = Literal[
 
 NEEDS_MODEL: frozenset[PathName] = frozenset({"direct", "pipeline", "plan", "verify"})
 GIVEN_CHARS = 40  # from here on a text in the message is something to work on
+LOOKED_AT = 1_000  # code points of a question: what follows is material
 _ONE_LOOKUP = 80  # code points: a longer question asks for more than one string
 
 _SMALL_TALK = re.compile(
@@ -105,11 +106,13 @@ def _seen(question: str, *, scoped: bool) -> Route:
         return Route(path="direct", reason="small_talk")
     if not scoped and _is_given(question):
         return Route(path="direct", reason="given_text")
-    if _EVERYTHING.search(question) and not _COMPARED.search(question):
+    begin = question[:LOOKED_AT]
+    compared = _COMPARED.search(begin)
+    if _EVERYTHING.search(begin) and not compared:
         return Route(path="agent", reason="question")  # only the loop can list, count or prove an absence
     if len(_questions(question)) > 1:
         return Route(path="plan", reason="several_questions")
-    if _COMPARED.search(question):
+    if compared:
         return Route(path="plan", reason="comparison")
     if len(question) <= _ONE_LOOKUP and len(exact_names(question)) == 1 and len(identifiers(question)) == 1:
         return Route(path="pipeline", reason="exact_identifier")

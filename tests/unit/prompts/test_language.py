@@ -48,6 +48,9 @@ def test_what_prompts_need_is_allowed(text: str) -> None:
         '{% include "zh/a.j2" %}',
         "{% if %}",
         "{{ " + "(" * 5_000 + "x" + ")" * 5_000 + " }}",
+        "{{ x" + " + x" * 7_000 + " }}",
+        "{{ x" + " + x" * 100 + " }}",
+        "{% if x %}" * 80 + "{% endif %}" * 80,
         "長" * 11_000,
     ],
 )
