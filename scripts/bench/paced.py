@@ -25,7 +25,7 @@ QUESTION = "How often must the main bearing be greased? 主轴承多久润滑一
 _FIRST = f"Thought: {STEP_ONE}. I look for the interval.\nAction: search_blocks[" + json.dumps(
     {"query": QUESTION}, ensure_ascii=False
 )
-_SECOND = f'Thought: {STEP_TWO}. I look where greasing is named.\nAction: scan_term[{{"term": "grease"}}]'
+_SECOND = f'Thought: {STEP_TWO}. I look where that pump is named.\nAction: scan_term[{{"term": "HR-017"}}]'
 _LAST = (
     "Thought: The blocks say it.\nAction: Finish[Checks are noted in the log. [source: {ids}]\n\n检查结果记入日志。【来源：{ids}】"
     "\n\nInference: who looks there finds every check.]"
