@@ -129,6 +129,16 @@ def test_a_wrong_key_ends_the_run_with_a_remedy(world: World, provider: Provider
     assert len(provider.requests) == 1
 
 
+@pytest.mark.parametrize("protocol", ["react", "tools"])
+def test_a_failure_is_told_in_the_language_of_the_question(world: World, provider: Provider, protocol: Any) -> None:
+    provider.script(Fault(status=402))
+    asked = ask_provider(world, provider, "How many days of annual leave?", protocol=protocol)
+    assert failure(asked) == ("failed", "provider_quota", False)
+    assert asked.answer.text == (
+        "No answer could be given. The account at the model provider is used up: top it up or choose another provider."
+    )
+
+
 def test_a_provider_that_fails_twice_ends_the_run(world: World, provider: Provider) -> None:
     provider.script(Fault(status=500), Fault(status=500))
     assert failure(ask_provider(world, provider)) == ("failed", "upstream_unavailable", True)
