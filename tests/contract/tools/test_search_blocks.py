@@ -4,7 +4,7 @@ from api.tools.search_blocks import MAX_QUERY
 from shared.access import Access
 from shared.errors import UpstreamError
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE, SECRET
-from tests.contract.tools.world import World
+from tests.contract.tools.world import Watched, World
 from tests.factories import a_document
 from tests.promises import promise
 
@@ -142,6 +142,19 @@ def test_a_search_whose_embedding_fails_is_not_answered_by_keywords_alone(world:
         "message": "The embedding provider refused the key.",
         "retryable": False,
     }
+    assert called.result.seen == ()
+
+
+@promise("P8")
+@pytest.mark.parametrize("branch", ["faults", "keyword_faults"])
+def test_a_search_one_of_whose_branches_fails_twice_is_not_answered_by_the_other(world: World, branch: str) -> None:
+    world.publish(*CORPUS)
+    away = UpstreamError("upstream_unavailable", "The engine is away.")
+    setattr(Watched(world), branch, [away, away])
+
+    called = world.call("search_blocks", {"query": "年假"})
+
+    assert called.error["code"] == "upstream_unavailable"
     assert called.result.seen == ()
 
 

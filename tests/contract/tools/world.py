@@ -24,7 +24,7 @@ from shared.layout import Layout
 from shared.rerank.port import Reranker
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
-from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Vectors
+from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, Vectors
 from tests.factories import ADocument, Published, publish
 
 T = TypeVar("T")
@@ -154,7 +154,10 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
 
 
 class Watched:
-    """A world's vectors, noting which collections are opened and closed. `faults`: raised by the next searches, one each."""
+    """A world's vectors, noting which collections are opened and closed.
+
+    `faults`, `keyword_faults`: raised by the next searches' dense and keyword branches, one each.
+    """
 
     def __init__(self, world: World) -> None:
         self._inner = world.vectors
@@ -162,6 +165,7 @@ class Watched:
         self.opened: list[str] = []
         self.closed: list[str] = []
         self.faults: list[Exception] = []
+        self.keyword_faults: list[Exception] = []
         self.closed_one = threading.Event()
         world.vectors = self
 
@@ -181,7 +185,7 @@ class Watched:
 
 class _WatchedCollection:
     def __init__(self, inner: Collection, name: str, watched: Watched) -> None:
-        self.sparse, self.asked, self.count = inner.sparse, inner.asked, inner.count
+        self.asked, self.count = inner.asked, inner.count
         self.block_ids, self.dense_of = inner.block_ids, inner.dense_of
         self._inner, self._name, self._watched = inner, name, watched
 
@@ -189,6 +193,11 @@ class _WatchedCollection:
         if self._watched.faults:
             raise self._watched.faults.pop(0)
         return self._inner.dense(query, within=within, limit=limit)
+
+    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+        if self._watched.keyword_faults:
+            raise self._watched.keyword_faults.pop(0)
+        return self._inner.sparse(query, within=within, limit=limit)
 
     def close(self) -> None:
         self._inner.close()
