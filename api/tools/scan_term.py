@@ -79,15 +79,16 @@ def _scan(
     documents: dict[DocId, SnapshotDocument] = {}
     blocks: list[ScannedBlock] = []
     seen: list[SeenBlock] = []
-    for block, folded in catalog.containing(within, folded_term):
-        at = occurrences(block.text, folded, folded_term)
-        if at is None:
-            continue
-        if block.doc_id not in documents:
-            documents |= catalog.documents_by_id(within, [block.doc_id])
-        document, span = documents[block.doc_id], snippet(block.text, at.start, at.end)
-        blocks.append(_scanned(block, document, at.count, span))
-        seen.append(seen_block(block, document, rank=len(blocks), snippet=span))
+    for some in catalog.containing(within, folded_term):
+        unknown = {block.doc_id for block, _ in some}.difference(documents)
+        documents |= catalog.documents_by_id(within, unknown)
+        for block, folded in some:
+            at = occurrences(block.text, folded, folded_term)
+            if at is None:
+                continue
+            document, span = documents[block.doc_id], snippet(block.text, at.start, at.end)
+            blocks.append(_scanned(block, document, at.count, span))
+            seen.append(seen_block(block, document, rank=len(blocks), snippet=span))
     scan = Scan(
         term=term,
         total=len(blocks),

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from api.retrieval.fusion import Fused
 from api.retrieval.refine import disagreement
@@ -80,6 +81,8 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
 
 def _read(catalog: CatalogReader, within: Within, best: tuple[Fused, ...]) -> list[tuple[Block, SnapshotDocument]]:
     """In rank order. The catalog applies scope and access once more: it, not the collection, decides what may be shown."""
+    named = frozenset(one.doc_id for one in best)
+    within = replace(within, doc_ids=named if within.doc_ids is None else named & within.doc_ids)
     blocks = catalog.blocks_by_id(within, [one.block_id for one in best])
     if any(one.block_id not in blocks for one in best):
         raise disagreement(within.snapshot_id)

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -287,8 +288,8 @@ class CatalogReader:
         blocks = [_block(row) for row in rows]
         return [b for b in blocks if b.index < block.index], [b for b in blocks if b.index > block.index]
 
-    def containing(self, within: Within, folded_term: str) -> Iterator[tuple[Block, str]]:
-        """Every block whose folded text contains the folded term, with that folded text; by doc_id, index.
+    def containing(self, within: Within, folded_term: str) -> Iterator[list[tuple[Block, str]]]:
+        """Every block whose folded text contains the folded term, with that folded text; by doc_id, index, some at a time.
 
         What few documents hold is read through; in the rest, the index of grams says which blocks are worth reading.
         """
@@ -299,7 +300,9 @@ class CatalogReader:
         found = None if is_soon_read else self.candidates(folded_term)
         if found is None:
             sql = f"select {BLOCK}, b.folded from {_BLOCKS} where {where} order by d.doc_id, b.block_index"
-            yield from map(_with_folded, self._rows(sql, parameters))
+            every = map(_with_folded, self._rows(sql, parameters))
+            while some := list(islice(every, _BATCH)):
+                yield some
             return
         if len(found) > _BATCH:
             found = self.placed(within, found)
@@ -311,7 +314,7 @@ class CatalogReader:
                 f" where {where}",
                 parameters | {"ids": array(found[at : at + _BATCH].tolist())},
             )
-            yield from sorted(map(_with_folded, rows), key=lambda row: (row[0].doc_id, row[0].index))
+            yield sorted(map(_with_folded, rows), key=lambda row: (row[0].doc_id, row[0].index))
 
     def placed(self, within: Within, ids: Ids) -> Ids:
         """Rows of blocks that are within, by doc_id and block index."""

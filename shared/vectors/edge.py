@@ -25,11 +25,11 @@ import qdrant_edge as qe
 from msgspec import MsgspecError
 
 from shared.errors import CollectionUnavailable, Conflict
-from shared.ids import BlockId
+from shared.ids import BlockId, DocId
 from shared.vectors.keywords import NONE, Frequencies, Tally, decode
 from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
-from shared.vectors.ranking import Found, top
+from shared.vectors.ranking import Found, of_documents, top
 from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, storing, sync_folder, verify
 from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load
 
@@ -39,6 +39,8 @@ _SEGMENT = (
     50_000  # points: optimising one takes up to 1 GB, all at once would take 1.7 GB at 100,000 and more and more beyond
 )
 _SEARCH = qe.SearchParams(quantization=qe.QuantizationSearchParams(rescore=True, oversampling=4.0))
+_MANY = 100  # documents: of fewer the engine finds the points quickly
+_WIDE = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -218,6 +220,7 @@ class EdgeCollection:
     def __init__(self, shard: qe.EdgeShard, frequencies: Frequencies) -> None:
         self._shard = shard
         self._frequencies = frequencies
+        self._wide: tuple[tuple[DocId, ...], bool] = ((), False)  # the last scope, and what was found of it
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
         return self._search(query.tolist(), "dense", within, limit)
@@ -258,18 +261,30 @@ class EdgeCollection:
             return []
         query, only = qe.Query.Nearest(vector, using=using), conditions(within)
 
-        def fetch(count: int) -> list[Found]:
-            request = qe.QueryRequest(
-                limit=count,
-                query=query,
-                filter=only,
-                with_payload=False,
-                params=_SEARCH,
-            )
+        def fetch(count: int, only: qe.Filter | None = only) -> list[Found]:
+            request = qe.QueryRequest(limit=count, query=query, filter=only, with_payload=False, params=_SEARCH)
             with engine():
                 return [(point.score, cast(uuid.UUID, point.id)) for point in self._shard.query(request)]
 
+        if within.doc_ids is not None and self._is_wide(within.doc_ids):
+            asked = limit * _WIDE
+            found = fetch(asked, conditions(Filter(access=within.access)))
+            hits = of_documents(frozenset(within.doc_ids), found, limit, asked=asked)
+            if hits is not None:
+                return hits
         return top(fetch, limit)
+
+    def _is_wide(self, doc_ids: tuple[DocId, ...]) -> bool:
+        """Whether so many points are in scope that finding them costs more than looking at all: the best of all then hold enough of them."""
+        if len(doc_ids) < _MANY:
+            return False
+        asked_before, answer = self._wide
+        if asked_before is not doc_ids:  # both branches of a search come with the same scope
+            of_these = qe.CountRequest(filter=conditions(Filter(doc_ids=doc_ids)), exact=False)
+            with engine():
+                answer = self._shard.count(of_these) * _WIDE > 2 * self._shard.count(qe.CountRequest(exact=False))
+            self._wide = (doc_ids, answer)
+        return answer
 
 
 def _frequencies(folder: Path, name: str) -> Frequencies:

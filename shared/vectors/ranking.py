@@ -5,9 +5,10 @@ Engines order equal scores by insertion, and differently for different limits; i
 
 import heapq
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
+from shared.ids import DocId
 from shared.vectors.point_ids import unpack
 from shared.vectors.port import Hit
 
@@ -30,6 +31,14 @@ def top(fetch: Callable[[int], list[Found]], limit: int) -> list[Hit]:
         asked *= _GROWTH
         found = fetch(asked)
     return [_hit(*best) for best in heapq.nsmallest(limit, found, key=_rank)]
+
+
+def of_documents(doc_ids: Collection[DocId], found: list[Found], limit: int, *, asked: int) -> list[Hit] | None:
+    """The first `limit` hits of these documents, out of the engine's `asked` best of all; None = there may be others before them."""
+    kept = [hit for hit in (_hit(*one) for one in found) if hit.doc_id in doc_ids]
+    if len(found) == asked and (len(kept) < limit or kept[limit - 1].score == found[-1][0]):
+        return None
+    return sorted(kept, key=by_rank)[:limit]
 
 
 def by_rank(hit: Hit) -> tuple[float, str, int, str]:

@@ -10,8 +10,8 @@ from shared.vectors.port import Dense, Filter
 from tests.contract.vectors.points import EVERYTHING, a_point, sealed, sparse
 
 DIMENSIONS = 384
-DOCUMENTS = [f"doc{number:05d}" for number in range(220)]
-EACH = 100  # 34 MB: more than the engine leaves unquantised
+DOCUMENTS = [f"doc{number:05d}" for number in range(440)]
+EACH = 50  # 34 MB: more than the engine leaves unquantised
 
 
 def test_order_and_scores_are_those_of_the_numbers_given(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_order_and_scores_are_those_of_the_numbers_given(tmp_path: Path) -> None
     points = [a_point(DOCUMENTS[at // EACH], at % EACH, dense=row, terms=sparse(t1=1.0)) for at, row in enumerate(rows)]
     folder = tmp_path / "collections"
     collection = sealed(EdgeVectors(folder), points, name="large", dimensions=DIMENSIONS)
-    some = [DocId(name) for name in DOCUMENTS[::3]]
+    some = [DocId(name) for name in DOCUMENTS[::3]]  # so many that the best of all are looked at first
 
     assert list(folder.rglob("*quantized*")), "nothing was put into 8 bits: the test has to be larger"
     for query in (*_unit(topics[:6] + source.standard_normal((6, DIMENSIONS))), rows[4_999]):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.ids import BlockId, DocId, block_id
 from shared.vectors.point_ids import pack, unpack
-from shared.vectors.ranking import Found, by_rank, top
+from shared.vectors.ranking import Found, by_rank, of_documents, top
 
 docs = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=8, max_size=8).map(DocId)
 in_one_snapshot = st.builds(block_id, docs, st.just(1), st.integers(0, 50))  # one version per document
@@ -52,3 +52,25 @@ def test_the_first_hits_do_not_depend_on_how_the_engine_orders_equal_scores(
     expected = sorted(top(lambda count: library if count else [], 10_000), key=by_rank)[:limit]
     assert top(engine, limit) == expected
     assert len(asked) <= 3
+
+
+def test_the_best_of_all_say_which_are_the_best_of_some_documents_unless_others_may_come_before() -> None:
+    scores = {
+        ("aaaaaaaa", 0): 9.0,
+        ("bbbbbbbb", 0): 8.0,
+        ("aaaaaaaa", 1): 7.0,
+        ("bbbbbbbb", 1): 7.0,
+        ("aaaaaaaa", 2): 6.0,
+    }
+    found = [(score, pack(block_id(DocId(doc), 1, index))) for (doc, index), score in scores.items()]
+    only_b = frozenset({DocId("bbbbbbbb")})
+
+    def first(limit: int, *, asked: int) -> list[tuple[str, int]] | None:
+        hits = of_documents(only_b, found[:asked], limit, asked=asked)
+        return None if hits is None else [(hit.doc_id, hit.index) for hit in hits]
+
+    assert first(1, asked=3) == [("bbbbbbbb", 0)]
+    assert first(2, asked=3) is None  # too few of them
+    assert first(2, asked=4) is None  # another with the same score may follow
+    assert first(2, asked=5) == [("bbbbbbbb", 0), ("bbbbbbbb", 1)]
+    assert first(3, asked=6) == [("bbbbbbbb", 0), ("bbbbbbbb", 1)]  # there were no more than five
