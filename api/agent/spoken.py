@@ -6,6 +6,8 @@
 [TOOL_CALLS][{"name": …, "arguments": …}]                                                Mistral
 <|tool_call_begin|>functions.search_blocks:0<|tool_call_argument_begin|>{…}<|tool_call_end|>   Kimi
 <｜tool▁call▁begin｜>function<｜tool▁sep｜>search_blocks {…}<｜tool▁call▁end｜>              DeepSeek R1
+<|channel|>commentary to=functions.search_blocks<|message|>{…}<|call|>                   gpt-oss
+{"action": "search_blocks", "action_input": {…}} and nothing else                        LangChain's prompts
 """
 
 import re
