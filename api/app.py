@@ -32,7 +32,6 @@ from api.routes.conversations import conversations as conversation_routes
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
-from api.routes.home import home
 from api.routes.imports import imports
 from api.routes.keys import keys
 from api.routes.problems import headers_of, respond, to_problem
@@ -40,6 +39,10 @@ from api.routes.prompts import prompts
 from api.routes.runs import runs
 from api.routes.snapshots import snapshots
 from api.routes.tools import tools
+from api.sessions import Sessions
+from api.web.errors import is_of_web
+from api.web.errors import respond as respond_as_page
+from api.web.routes import web
 from shared.blobs import Blobs
 from shared.bundles import RELEASED, Shelf
 from shared.catalog.db import open_database
@@ -83,7 +86,7 @@ def create_app(settings: Settings) -> Litestar:
     catalog = CatalogDoor(layout.catalog)
     conversations = Conversations(catalog.open, now_ms=now_ms)
     bundles.usable(None)  # a damaged release is refused at start
-    links = BlockLinks(read_secret(layout.links_key) if demands_key(settings.api) else None)
+    secret = read_secret(layout.links_key) if demands_key(settings.api) else None
     bell = _bell(settings)
     telemetry = open_telemetry(settings, layout)
     embedder = open_embedder(settings.embedding, threads=EMBEDDER_THREADS)
@@ -112,7 +115,8 @@ def create_app(settings: Settings) -> Litestar:
         conversations=conversations,
         prompts=bundles,
         telemetry=telemetry,
-        links=links,
+        links=BlockLinks(secret),
+        sessions=Sessions(secret, owner_key=settings.api.api_key),
         bell=bell,
         warmth=warming,
         chat_model=None if chat is None else chat.model,
@@ -128,7 +132,7 @@ def build_app(
 ) -> Litestar:
     """Routes around parts that somebody made. `starting`, `closing`: what else happens at both ends of its life."""
 
-    callers = Callers(parts.settings, parts.catalog, parts.links, now_ms=parts.now_ms)
+    callers = Callers(parts.settings, parts.catalog, parts.links, parts.sessions, now_ms=parts.now_ms)
 
     @asynccontextmanager
     async def life(app: Litestar) -> AsyncGenerator[None]:
@@ -146,7 +150,6 @@ def build_app(
 
     return Litestar(
         route_handlers=[
-            home,
             healthz,
             readyz,
             runs,
@@ -159,8 +162,12 @@ def build_app(
             prompts,
             conversation_routes,
             openai,
+            *web,
         ],
-        dependencies={"parts": Provide(lambda: parts, sync_to_thread=False)},
+        dependencies={
+            "parts": Provide(lambda: parts, sync_to_thread=False),
+            "callers": Provide(lambda: callers, sync_to_thread=False),
+        },
         middleware=[Edge(parts.settings.api, callers)],
         before_send=[add_caution],
         exception_handlers={Exception: _answer_error},
@@ -260,8 +267,11 @@ def _closing_of(embedder: Embedder, reranker: Reranker | None, chat: Chat | None
     return close
 
 
-def _answer_error(request: AnyRequest, error: Exception) -> Response[Problem] | Response[ErrorBody]:
+def _answer_error(request: AnyRequest, error: Exception) -> Response[Problem] | Response[ErrorBody] | Response[str]:
     """Each protocol's own shape for what went wrong."""
+    if is_of_web(request):
+        found = to_problem(request, error)
+        return respond_as_page(request, found, headers_of(found, error))
     if request.scope["path"].startswith("/v1/"):  # not request.url: a Host that is none makes it raise
         found = to_problem(request, error)
         return respond_like_openai(found, headers_of(found, error))

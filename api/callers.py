@@ -1,4 +1,4 @@
-"""Who a caller is: the owner, a key of the catalog, somebody with a signed link, or nobody.
+"""Who a caller is: the owner, a key of the catalog, a browser that was signed in with one, somebody with a signed link, or nobody.
 
 Keys are looked up at every request: one that was revoked, by whatever process, opens nothing from the next request on.
 """
@@ -9,11 +9,12 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from api.links import BlockLinks
 from api.parts import CatalogDoor
 from api.rates import Rates
+from api.sessions import Sessions
 from shared.access import OWNER, STRANGER, Access, Permission
 from shared.catalog.keys import USE_MS, key_with_secret, note_use, valid_key
 from shared.clock import NowMs
@@ -28,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 # What a route asks of its caller, in the `opt` of its router or handler. A route that says nothing is for admins.
 NEEDS: Final = "needs"
+NEEDS_NOTHING: Final[dict[str, None]] = {NEEDS: None}  # open to everybody
 NEEDS_READ: Final[dict[str, Permission]] = {NEEDS: "read"}
 NEEDS_WRITE: Final[dict[str, Permission]] = {NEEDS: "write"}
 NEEDS_ADMIN: Final[dict[str, Permission]] = {NEEDS: "admin"}
@@ -35,11 +37,15 @@ _RANK: dict[Permission, int] = {"read": 0, "write": 1, "admin": 2}
 
 
 class Caller(Struct, frozen=True, kw_only=True):
-    """`limits`: the most that a run of his may take. `known`: brings a key, or none is demanded; a signed link opens one block."""
+    """`limits`: the most that a run of his may take. `known`: brings a key, or none is demanded; a signed link opens one block.
+
+    `signed_in`: by the cookie of a browser, which sends it by itself.
+    """
 
     access: Access
     limits: Limits
     known: bool = True
+    signed_in: bool = False
 
     def may(self, needed: Permission) -> bool:
         return _RANK[self.access.permission] >= _RANK[needed]
@@ -51,10 +57,13 @@ def caller_in(state: Mapping[str, Any]) -> Caller:
 
 
 class Callers:
-    def __init__(self, settings: Settings, catalog: CatalogDoor, links: BlockLinks, *, now_ms: NowMs) -> None:
+    def __init__(
+        self, settings: Settings, catalog: CatalogDoor, links: BlockLinks, sessions: Sessions, *, now_ms: NowMs
+    ) -> None:
         self._settings = settings
         self._catalog = catalog
         self._links = links
+        self._sessions = sessions
         self._now_ms = now_ms
         self._rates = Rates()
         self._noted_ms: dict[KeyId, int] = {}
@@ -75,6 +84,16 @@ class Callers:
             key = await asyncio.to_thread(self._look_up, given)
             return None if key is None else self._counted(key)
         return None if demands_key(self._settings.api) else self._owner()
+
+    async def with_session(self, headers: Mapping[str, str]) -> Caller | None:
+        """By the cookie of a browser that was signed in, as long as its key lets somebody in. Raises: RateLimited, StorageError."""
+        session = self._sessions.of(headers)
+        if session is None:
+            return None
+        if session.key_id is None:
+            return structs.replace(self._owner(), signed_in=True)
+        key = await asyncio.to_thread(self._valid, session.key_id)
+        return None if key is None else structs.replace(self._counted(key), signed_in=True)
 
     async def with_link(self, path: str, query: Mapping[str, str]) -> Caller | None:
         """By a signed address: whoever follows it sees the block as the key sees it now that the link was made for.

@@ -11,6 +11,7 @@ from api.conversations import Conversations
 from api.desk import RunDesk
 from api.links import BlockLinks
 from api.retrieval.library import Library
+from api.sessions import Sessions
 from shared.blobs import Blobs
 from shared.bundles import Shelf
 from shared.catalog.db import Database, open_database
@@ -67,6 +68,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     conversations: Conversations
     telemetry: Telemetry
     links: BlockLinks
+    sessions: Sessions
     bell: WorkerBell
     warmth: Warmth
     chat_model: str | None  # None = the extractive answerer

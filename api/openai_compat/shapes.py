@@ -34,8 +34,8 @@ class ChatBody(Struct, frozen=True, kw_only=True):
     stream_options: StreamOptions | None = None
     n: int | None = None
     citation_mode: CitationMode | None = None  # ours; None = the settings'
-    prefer: str | None = None  # ours: newer | trusted
     protocol: ProtocolName | None = None  # ours; None = the settings'
+    prefer: str | None = None  # ours: newer | trusted
 
 
 class UrlCitation(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
-from api.callers import NEEDS, Caller, Callers, unauthorized
+from api.callers import NEEDS, Caller, Callers, bearer, unauthorized
 from api.links import DAYS
 from shared.access import Permission
 from shared.errors import Forbidden, SettingsError
@@ -22,8 +22,8 @@ from shared.loopback import is_loopback
 from shared.settings import ApiSettings
 
 _ALIVE = "/healthz"
-OPEN_PATHS = frozenset({"/", _ALIVE, "/readyz"})
 _DESCRIPTION = "/openapi"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _WILDCARDS = frozenset({"0.0.0.0", "::", ""})
 _CAUTION = (
     (b"x-content-type-options", b"nosniff"),
@@ -49,11 +49,12 @@ def check_way(settings: ApiSettings, *, method: str, headers: Mapping[str, str])
     _check_origin(method, host, headers)
 
 
-def needed(method: str, path: str, opt: Mapping[str, object]) -> Permission:
-    """What it takes to call a route. `opt`: of its handler and routers."""
-    if method == "OPTIONS" or path.startswith(_DESCRIPTION):
+def needed(method: str, path: str, opt: Mapping[str, object]) -> Permission | None:
+    """What it takes to call a route, None = nothing. `opt`: of its handler and routers."""
+    if path.startswith(_DESCRIPTION):
         return "read"
-    return cast(Permission, opt.get(NEEDS, "admin"))
+    permission = cast(Permission | None, opt.get(NEEDS, "admin"))
+    return "read" if method == "OPTIONS" and permission is not None else permission
 
 
 def check_permission(caller: Caller, permission: Permission) -> None:
@@ -62,6 +63,15 @@ def check_permission(caller: Caller, permission: Permission) -> None:
         raise Forbidden(
             f"This takes a key with the permission {permission}; the one that was given has {caller.access.permission}."
         )
+
+
+def check_cookie_s_way(caller: Caller, *, method: str, headers: Mapping[str, str]) -> None:
+    """A cookie comes along by itself: what changes something with it must say that one of our own pages sent it. Raises: Forbidden.
+
+    Every browser of today says so (Origin, which `check_way` has compared); what says nothing can use a bearer token.
+    """
+    if caller.signed_in and method not in _SAFE and "origin" not in headers:
+        raise Forbidden("With the cookie of a browser only pages of this server may change something.", field="Origin")
 
 
 def _check_host(settings: ApiSettings, host: str) -> None:
@@ -127,20 +137,26 @@ class Edge(ASGIMiddleware):
         method, path = request["method"], request["path"]
         check_way(self._settings, method=method, headers=headers)
         query = dict(parse_qsl(request["query_string"].decode("latin-1")))
-        caller = await self._admit(method, path, headers, query)
-        if path not in OPEN_PATHS:
-            check_permission(caller, needed(method, path, scope["route_handler"].opt))
+        permission = needed(method, path, scope["route_handler"].opt)
+        caller = await self._admit(method, path, headers, query, open_to_all=permission is None)
+        check_cookie_s_way(caller, method=method, headers=headers)
+        if permission is not None:
+            check_permission(caller, permission)
         scope["state"]["caller"] = caller
         await next_app(scope, receive, send)
 
-    async def _admit(self, method: str, path: str, headers: Mapping[str, str], query: Mapping[str, str]) -> Caller:
+    async def _admit(
+        self, method: str, path: str, headers: Mapping[str, str], query: Mapping[str, str], *, open_to_all: bool
+    ) -> Caller:
         """Raises: Unauthorized, RateLimited, StorageError."""
         if path == _ALIVE:  # must answer whatever is locked or broken
             return self._callers.stranger
         caller = await self._callers.with_key(headers)
+        if caller is None and bearer(headers) is None:
+            caller = await self._callers.with_session(headers)
         if caller is None and method == "GET":
             caller = await self._callers.with_link(path, query)
-        if caller is None and path in OPEN_PATHS:
+        if caller is None and open_to_all:
             caller = self._callers.stranger
         if caller is None:
             raise unauthorized(headers, link_days=DAYS)

@@ -8,6 +8,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 from msgspec import Struct
 
+from api.callers import NEEDS_NOTHING
 from api.parts import Parts
 from api.routes.access import AnyRequest, caller_of
 from shared.access import OWNER
@@ -34,13 +35,13 @@ class Readiness(Struct, frozen=True, kw_only=True, omit_defaults=True):
     traces_dropped: int | None = None  # spans, artifacts and runs this process could not write
 
 
-@get("/healthz")
+@get("/healthz", opt=NEEDS_NOTHING)
 async def healthz() -> dict[str, str]:
     """The process answers."""
     return {"status": "ok"}
 
 
-@get("/readyz")
+@get("/readyz", opt=NEEDS_NOTHING)
 async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response[Readiness]:
     """Every part it takes to answer; 503 with the reasons as long as one of them is loading or failed.
 

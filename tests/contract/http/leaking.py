@@ -427,7 +427,11 @@ Key: TypeAlias = tuple[str, str]
 _BUNDLE = "/api/prompts/{bundle}/1"
 
 ROUTES: dict[Key, Route] = {
-    ("GET", "/"): Route(needs=None, probes=_one("/")),
+    ("GET", "/"): Route(needs="read", probes=_one("/")),
+    ("GET", "/sign-in"): Route(needs=None, probes=_one("/sign-in")),
+    ("POST", "/sign-in"): Route(needs=None, probes=_one("/sign-in")),
+    ("POST", "/sign-out"): Route(needs=None),
+    ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),
     ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),

@@ -23,6 +23,7 @@ from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
 from api.patience import PatientProtocol
 from api.retrieval.library import Library, Pinned
+from api.sessions import Sessions
 from shared.blobs import Blobs
 from shared.bundles import RELEASED, Shelf
 from shared.catalog.db import open_database
@@ -135,6 +136,7 @@ class Site:
 
     def app(self) -> Litestar:
         library = self.library()
+        secret = b"s" * 32 if demands_key(self.settings.api) else None
         return build_app(
             Parts(
                 settings=self.settings,
@@ -145,7 +147,8 @@ class Site:
                 prompts=self.prompts,
                 conversations=self.conversations(),
                 telemetry=self.telemetry,
-                links=BlockLinks(b"s" * 32 if demands_key(self.settings.api) else None, now_ms=self.now_ms),
+                links=BlockLinks(secret, now_ms=self.now_ms),
+                sessions=Sessions(secret, owner_key=self.settings.api.api_key, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,
                 chat_model=None if self.chat is None else self.chat.model,

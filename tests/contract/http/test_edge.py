@@ -10,6 +10,7 @@ from api.callers import Callers
 from api.links import BlockLinks
 from api.parts import CatalogDoor
 from api.routes.edge import check_binding, check_way
+from api.sessions import Sessions
 from shared.access import OWNER
 from shared.clock import now_ms
 from shared.errors import Forbidden, SettingsError
@@ -25,7 +26,11 @@ def let_in(settings: ApiSettings, headers: Mapping[str, str], *, method: str = "
     """The owner came by a way that is his own."""
     check_way(settings, method=method, headers={"host": "127.0.0.1:8765", **headers})
     callers = Callers(
-        Settings(data_dir="", api=settings), CatalogDoor(Path("nowhere")), BlockLinks(None), now_ms=now_ms
+        Settings(data_dir="", api=settings),
+        CatalogDoor(Path("nowhere")),
+        BlockLinks(None),
+        Sessions(None, owner_key=None),
+        now_ms=now_ms,
     )
     caller = asyncio.run(callers.with_key(headers))
     assert caller is not None

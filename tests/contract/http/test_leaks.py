@@ -54,7 +54,7 @@ def handlers(site: Site) -> dict[Key, Any]:
 
 
 def test_every_route_is_classified_and_says_itself_what_it_takes(site: Site) -> None:
-    found = {key: handler.opt.get(NEEDS) for key, handler in handlers(site).items()}
+    found = {key: handler.opt.get(NEEDS, "nothing is said") for key, handler in handlers(site).items()}
     assert found == {key: route.needs for key, route in ROUTES.items()}
 
 
