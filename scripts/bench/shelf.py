@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlite_utils import Database
 
 from scripts.bench.library import BLOCKS_PER_DOCUMENT, Library
 from shared.access import index_labels
 from shared.catalog.building import NewSnapshot, begin_snapshot, publish
-from shared.catalog.db import open_database
+from shared.catalog.db import Database, open_database
 from shared.catalog.documents import add_version, content_sha256, ensure_document
 from shared.catalog.imports import create_import
 from shared.catalog.leases import claim
