@@ -28,7 +28,7 @@ from scripts.bench.vectors import Vectors
 from scripts.citebound.supervisor.supervise import ROOT
 
 SETS_FOLDER = ROOT.parent / "shared" / "bench"
-_WIDTH = 170
+_WIDTH = 190
 
 
 class Row(Struct, frozen=True, kw_only=True):
