@@ -18,6 +18,7 @@ from api.retrieval.library import Pinned
 from shared.llm.openai import OpenAIChat
 from shared.llm.port import Chat
 from shared.settings import ChatSettings
+from shared.telemetry import names
 from shared.telemetry.artifacts import trace_level
 from shared.types.conversations import Conversation, ConversationInfo
 from shared.types.events import RunEvent
@@ -56,6 +57,29 @@ def test_a_follow_up_gets_what_came_before_and_the_conversation_keeps_both(site:
     assert [turn.question for turn in shown.turns] == ["年假有几天？", "那病假呢？"]
     assert listed == [shown.info]
     assert (shown.info.title, shown.info.turns) == ("年假有几天？", 2)
+
+
+def test_every_span_of_a_run_names_its_conversation_and_no_other_runs_do(site: Site) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    with site.client() as client:
+        talked = asked(client, conversation_id="new")
+        alone = asked(client)
+        named = [
+            conversations_in(client.get(f"/api/runs/{one.run_id}/trace").json()["spans"]) for one in (talked, alone)
+        ]
+    assert len(named[0]) > 3
+    assert set(named[0]) == {talked.conversation_id}
+    assert set(named[1]) == {None}
+
+
+def conversations_in(spans: list[dict[str, Any]]) -> list[str | None]:
+    """The conversation that each names."""
+    return [
+        one
+        for span in spans
+        for one in (span["attributes"].get(names.CONVERSATION), *conversations_in(span.get("children", [])))
+    ]
 
 
 def test_without_a_model_the_built_in_answerer_understands_the_follow_up(site: Site) -> None:
