@@ -34,6 +34,7 @@ from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.health import healthz, readyz
 from api.routes.imports import imports
 from api.routes.keys import keys
+from api.routes.metrics import metrics
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.prompts import prompts
 from api.routes.runs import runs
@@ -152,6 +153,7 @@ def build_app(
         route_handlers=[
             healthz,
             readyz,
+            metrics,
             runs,
             imports,
             snapshots,

@@ -82,6 +82,13 @@ def list_imports(db: Database, *, limit: int, now_ms: int) -> list[Import]:
     return [_import(db, row, now_ms=now_ms) for row in found]
 
 
+def count_imports(db: Database) -> dict[ImportState, int]:
+    """Every import there was, by state; a state that none is in is left out."""
+    return {
+        row["state"]: row["number"] for row in rows(db, "select state, count(*) number from imports group by state")
+    }
+
+
 def pause(db: Database, import_id: ImportId, *, now_ms: int) -> None:
     """Ask the worker to stop after its current unit. Raises: NotFound, Conflict."""
     _move(

@@ -16,6 +16,7 @@ from shared.telemetry.artifacts import Keeping, stop_using, use
 from shared.telemetry.buffer import Buffer, Content
 from shared.telemetry.export import Exported, Exporter
 from shared.telemetry.forget import forget_runs
+from shared.telemetry.metrics import Metrics
 from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
@@ -51,8 +52,9 @@ class Telemetry:
         self.artifacts = Blobs(artifacts)
         self._buffer = Buffer(max_spans=settings.queue)
         self._keeping = Keeping(level=settings.level, redactor=redactor, keep=self._keep_content)
+        self.metrics = Metrics()
         self._exporters = tuple(exporters)
-        self._receivers = (BufferProcessor(self._buffer), *exporters)
+        self._receivers = (BufferProcessor(self._buffer), self.metrics, *exporters)
         self._recent: dict[RunId, RunRecord] = {}
         self._writer = Writer(self._buffer, database=database, blobs=self.artifacts, redactor=redactor)
         self._relay = _relay()
@@ -66,6 +68,7 @@ class Telemetry:
         while len(self._recent) >= RECENT_RUNS:
             del self._recent[next(iter(self._recent))]
         self._recent[record.answer.run_id] = record
+        self.metrics.keep(record)
         self._buffer.put_run(record)
 
     def run_record(self, run_id: RunId, access: Access) -> RunRecord:

@@ -489,3 +489,4 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/v1/models/{model}"): Route(needs="read", probes=_one("/v1/models/{source}")),
     ("POST", "/v1/chat/completions"): Route(needs="read", probes=_chat, asks=True),
 }
+    ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
