@@ -434,6 +434,7 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),
+    ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
     ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),
     ("GET", "/api/runs"): Route(needs="read", probes=_one("/api/runs", shows=True)),
     ("GET", "/api/runs/{run_id}"): Route(needs="read", probes=_run()),
@@ -489,4 +490,3 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/v1/models/{model}"): Route(needs="read", probes=_one("/v1/models/{source}")),
     ("POST", "/v1/chat/completions"): Route(needs="read", probes=_chat, asks=True),
 }
-    ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
