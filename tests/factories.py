@@ -10,6 +10,7 @@ from msgspec import Struct
 from sqlite_utils import Database
 
 from shared.access import index_labels
+from shared.blobs import Blobs
 from shared.catalog.building import NewSnapshot, begin_snapshot
 from shared.catalog.db import open_database, writing
 from shared.catalog.documents import add_version, content_sha256, ensure_document, next_version
@@ -119,6 +120,12 @@ def publish(
     finally:
         db.close()
     return Published(snapshot_id=snapshot_id, documents=members, contents=contents)
+
+
+def keep_originals(layout: Layout, published: Published) -> None:
+    """Store what `publish` says the versions were made of: their text."""
+    for content in published.contents:
+        Blobs(layout.originals).put(content.text.encode(), lasting=False)
 
 
 def content_of(document: ADocument, doc_id: DocId, version: int) -> DocumentContent:

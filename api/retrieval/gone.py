@@ -18,7 +18,7 @@ def gone(catalog: CatalogReader, doc_id: DocId, version: int, *, read_from: Snap
     read_from: the snapshot in which it was quoted. The labels of the last snapshot that held the version have to do, and today's
     if the document is in the active snapshot; where the former are not known, only the owner is told. Raises: StorageError.
     """
-    if catalog.is_held(doc_id, version):
+    if catalog.snapshots_of(doc_id, version):
         return None
     labels = catalog.labels_when_removed(doc_id, version)
     if access.labels is not None and (labels is None or (labels and access.labels.isdisjoint(labels))):

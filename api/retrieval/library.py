@@ -14,6 +14,7 @@ from api.retrieval.fusion import Fused
 from api.retrieval.gone import Gone, gone
 from api.retrieval.hybrid import check_versions, hybrid_search
 from api.retrieval.notes import Notes
+from api.retrieval.originals import Original, original
 from api.retrieval.profiles import Preference, Reranking, SearchProfile
 from api.retrieval.refine import Material, read_material, refine
 from api.retrieval.scope import resolve
@@ -194,6 +195,14 @@ class Library:
             )
         )
         return structs.replace(view, document=seen_document(view.document, access))
+
+    async def original(
+        self, doc_id: DocId, access: Access, *, version: int | None = None, snapshot_id: SnapshotId | None = None
+    ) -> Original:
+        """Which file a version of a document was made of. Raises: NotFound, NoSnapshot, CollectionUnavailable, StorageError."""
+        return await self._threads.read(
+            lambda catalog: original(catalog, doc_id, version=version, snapshot_id=snapshot_id, access=access)
+        )
 
     async def gone(self, citation: Citation, access: Access) -> Gone | None:
         """What is known of the version that a citation was made from; None = it is there, or the caller may not be told."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from shared.catalog.block_rows import BLOCK, COLUMNS, to_block
 from shared.catalog.db import open_database
-from shared.catalog.documents import is_as_imported
+from shared.catalog.documents import get_version, is_as_imported
 from shared.catalog.scanning import Ids, candidates, in_order
 from shared.catalog.snapshots import (
     active_snapshot_id,
@@ -248,11 +248,16 @@ class CatalogReader:
             found.setdefault(row[0], []).append(_section(row[1:]))
         return found
 
-    def blocks(self, within: Within, doc_id: DocId, *, sections: Collection[int] | None = None) -> list[Block]:
-        """All blocks of a document, or of the sections with these ordinals, each once, in document order."""
+    def blocks(
+        self, within: Within, doc_id: DocId, *, sections: Collection[int] | None = None, indexes: range | None = None
+    ) -> list[Block]:
+        """All blocks of a document, or of the sections with these ordinals, or with these indexes; each once, in document order."""
         where, parameters = visible(within)
         where += " and d.doc_id = :doc_id"
         parameters["doc_id"] = doc_id
+        if indexes is not None:
+            where += " and b.block_index >= :first and b.block_index < :end"
+            parameters |= {"first": indexes.start, "end": indexes.stop}
         if sections is not None:
             where += " and b.section_ordinal in (select value from json_each(:sections))"
             parameters["sections"] = array(sections)
@@ -340,13 +345,20 @@ class CatalogReader:
         )
         return [row[0] for row in rows]
 
-    def is_held(self, doc_id: DocId, version: int) -> bool:
-        """Whether a published snapshot has that version."""
-        sql = (
-            "select 1 from snapshot_documents d join snapshots n on n.snapshot_id = d.snapshot_id"
-            f" where d.doc_id = ? and d.version = ? and n.state in {_PUBLISHED} limit 1"
+    def snapshots_of(self, doc_id: DocId, version: int) -> list[SnapshotId]:
+        """Published snapshots that hold that version of a document, newest first."""
+        rows = self._rows(
+            "select n.snapshot_id from snapshot_documents d join snapshots n on n.snapshot_id = d.snapshot_id"
+            f" where d.doc_id = ? and d.version = ? and n.state in {_PUBLISHED}"
+            " order by n.published_at_ms desc, n.snapshot_id desc",
+            (doc_id, version),
         )
-        return self._row(sql, (doc_id, version)) is not None
+        return [row[0] for row in rows]
+
+    def original_sha256(self, doc_id: DocId, version: int) -> str:
+        """Of the file that a version was made of; the version is known to be there."""
+        with _reading():
+            return get_version(self._db, doc_id, version).original_sha256
 
     def labels_when_removed(self, doc_id: DocId, version: int) -> tuple[str, ...] | None:
         """In the last snapshot that held it; None = none that is known was removed."""

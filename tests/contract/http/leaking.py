@@ -82,9 +82,11 @@ class Names(Struct, frozen=True, kw_only=True):
     """What can be asked for: hidden, or never there. The two are of the same length, so that nothing else differs."""
 
     doc_id: str
+    old_doc_id: str  # of a document that was open once
+    gone_doc_id: str  # whose snapshot is gone
     block_id: str
-    old_block_id: str  # of a document that was open once
-    gone_block_id: str  # whose snapshot is gone; a quote is left
+    old_block_id: str
+    gone_block_id: str  # a quote is left
     run_id: str  # the owner's
     other_run_id: str  # of another key with more labels
     own_labels_run_id: str  # of another key with the very labels of the reader
@@ -170,6 +172,8 @@ def secrets(site: Site) -> Secrets:
     site.reopen_telemetry()  # the app that answered closed it
     hidden = Names(
         doc_id=active.doc_id(SECRET.key),
+        old_doc_id=older.doc_id(TIGHTENED.key),
+        gone_doc_id=gone.doc_id(REMOVED.key),
         block_id=active.blocks(SECRET.key)[0].block_id,
         old_block_id=older.blocks(TIGHTENED.key)[0].block_id,
         gone_block_id=quoted.block_id,
@@ -209,8 +213,8 @@ def without_secrets(site: Site) -> tuple[str, SnapshotId, SnapshotId]:
 
 
 def publish(site: Site, at: int, *documents: ADocument, failed: Sequence[FailedDocument] = ()) -> Published:
-    """`at`: the later, the larger."""
-    return factories.publish(
+    """`at`: the later, the larger. Originals are there."""
+    published = factories.publish(
         site.layout,
         documents,
         vectors=site.vectors,
@@ -218,6 +222,8 @@ def publish(site: Site, at: int, *documents: ADocument, failed: Sequence[FailedD
         failed=failed,
         now_ms=factories.NOW_MS + at,
     )
+    factories.keep_originals(site.layout, published)
+    return published
 
 
 def a_key(site: Site, name: str, roles: tuple[str, ...], *, permission: Permission = "read") -> str:
@@ -312,10 +318,26 @@ def _documents(names: Names, secrets: Secrets) -> list[Probe]:
     ]
 
 
-def _document(names: Names, secrets: Secrets) -> list[Probe]:
-    return [
-        Probe(path=f"/api/documents/{names.doc_id}", query=query)
+def _document(ending: str = "") -> Callable[[Names, Secrets], list[Probe]]:
+    return lambda names, secrets: [
+        Probe(path=f"/api/documents/{names.doc_id}{ending}", query=query)
         for query in ({}, {"snapshot_id": secrets.snapshot_id}, {"snapshot_id": names.failed_snapshot_id})
+    ]
+
+
+def _original(names: Names, secrets: Secrets) -> list[Probe]:
+    queries: list[dict[str, str]] = [
+        {},
+        {"version": "1"},
+        {"version": "9"},
+        {"snapshot_id": secrets.snapshot_id},
+        {"snapshot_id": secrets.older_id, "version": "1"},
+        {"snapshot_id": names.failed_snapshot_id},
+    ]
+    return [
+        Probe(path=f"/api/documents/{doc_id}/original", query=query)
+        for doc_id in (names.doc_id, names.old_doc_id, names.gone_doc_id)
+        for query in queries
     ]
 
 
@@ -471,7 +493,10 @@ ROUTES: dict[Key, Route] = {
     ),
     ("GET", "/api/snapshots/{snapshot_id}/diff/{other}"): Route(needs="read", probes=_diff),
     ("GET", "/api/documents"): Route(needs="read", probes=_documents),
-    ("GET", "/api/documents/{doc_id}"): Route(needs="read", probes=_document),
+    ("GET", "/api/documents/{doc_id}"): Route(needs="read", probes=_document()),
+    ("GET", "/api/documents/{doc_id}/outline"): Route(needs="read", probes=_document("/outline")),
+    ("GET", "/api/documents/{doc_id}/blocks"): Route(needs="read", probes=_document("/blocks")),
+    ("GET", "/api/documents/{doc_id}/original"): Route(needs="read", probes=_original),
     ("GET", "/api/blocks/{block_id}"): Route(needs="read", probes=_block),
     ("GET", "/api/tools"): Route(needs="read", probes=_one("/api/tools")),
     ("POST", "/api/tools/{name}"): Route(needs="read", probes=_tool),
