@@ -62,6 +62,11 @@ async def create_import(request: AnyRequest, parts: NamedDependency[Parts]) -> I
             check_paths, body.paths, roots(parts.settings), must_exist=body.mode != "remove"
         )
         wanted = ImportRequest(mode=body.mode, paths=paths, source=body.source, activate=body.activate)
+    return await accept_import(parts, wanted)
+
+
+async def accept_import(parts: Parts, wanted: ImportRequest) -> Import:
+    """Write down what is wanted and tell the worker. Raises: InvalidArgument, StorageError."""
     accepted = await asyncio.to_thread(_accept, parts, wanted)
     await _ring(parts, accepted.import_id)
     return accepted

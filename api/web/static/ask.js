@@ -1,0 +1,121 @@
+// Ask: sends a question, tells what happens to it, shows what came of it.
+import { byId, call, el, events, getJson, postJson, Refused, words } from "./dom.js";
+import { choose, scope } from "./scope.js";
+import * as source from "./source.js";
+import { Turn } from "./turn.js";
+
+const question = byId("question");
+const thread = byId("thread");
+let conversation = new URLSearchParams(location.search).get("conversation") ?? "new";
+let current = null; // {turn, abort, runId}
+
+const say = (text) => (byId("status").textContent = text);
+
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (current || !question.value.trim()) return;
+  ask(question.value.trim());
+  question.value = "";
+});
+question.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    byId("ask").requestSubmit();
+  }
+});
+byId("stop").addEventListener("click", stop);
+byId("new").addEventListener("click", () => {
+  stop();
+  begin("new");
+  thread.replaceChildren();
+  byId("greeting").hidden = false;
+  question.focus();
+});
+byId("earlier").addEventListener("toggle", earlier);
+
+async function ask(text) {
+  byId("greeting").hidden = true;
+  const turn = new Turn(text, { open: source.open, again: () => current || ask(text), say });
+  thread.append(turn.root);
+  turn.root.scrollIntoView({ block: "start" });
+  const abort = new AbortController();
+  current = { turn, abort, runId: null };
+  busy(true);
+  try {
+    const body = {
+      question: text,
+      scope: scope(),
+      conversation_id: conversation,
+      citation_mode: byId("strict").checked ? "strict" : "flag",
+    };
+    const reply = await postJson("/api/runs", body, { headers: { Accept: "text/event-stream" }, signal: abort.signal });
+    for await (const event of events(reply)) {
+      if (event.name === "run.started") current.runId = event.data.run_id;
+      turn.take(event);
+      if (event.data.answer?.conversation_id) begin(event.data.answer.conversation_id);
+    }
+    if (!turn.over) turn.fail(words.run.lost);
+  } catch (error) {
+    if (error.name === "AbortError") turn.fail(words.run.stopped);
+    else if (error instanceof Refused) turn.fail(error.message, error.detail);
+    else turn.fail(words.run.lost);
+  } finally {
+    current = null;
+    busy(false);
+  }
+}
+
+/** Told to the server, which ends the run in order; when that can't be told, closing the connection ends it too. */
+async function stop() {
+  if (!current) return;
+  const { abort, runId } = current;
+  say(words.run.stopping);
+  byId("stop").disabled = true;
+  if (!runId) return abort.abort();
+  await call(`/api/runs/${runId}/cancel`, { method: "POST" }).catch(() => abort.abort());
+}
+
+function busy(on) {
+  byId("stop").hidden = !on;
+  byId("stop").disabled = false;
+  byId("send").disabled = on;
+  if (on) byId("stop").focus();
+  else question.focus({ preventScroll: true });
+}
+
+function begin(id) {
+  conversation = id;
+  byId("new").hidden = id === "new";
+  history.replaceState(null, "", id === "new" ? "/" : `/?conversation=${encodeURIComponent(id)}`);
+}
+
+async function earlier() {
+  if (!byId("earlier").open) return;
+  const found = await getJson("/api/conversations?limit=20");
+  const items = found.filter((one) => one.turns).map((one) => el("li", {}, el("a", { href: `/?conversation=${one.conversation_id}` }, one.title)));
+  byId("earlier-list").replaceChildren(...(items.length ? items : [el("li", {}, words.ask.earlier_none)]));
+}
+
+async function recall() {
+  if (conversation === "new") return;
+  try {
+    const found = await getJson(`/api/conversations/${encodeURIComponent(conversation)}`);
+    byId("new").hidden = false;
+    for (const one of found.turns) {
+      const turn = new Turn(one.question, { open: source.open, again: () => current || ask(one.question), say: () => {} });
+      thread.append(turn.root);
+      byId("greeting").hidden = true;
+      turn.complete(await getJson(`/api/runs/${one.run_id}`));
+    }
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    begin("new"); // it is gone, or somebody else's
+  }
+}
+
+async function about(docId) {
+  if (docId) choose(docId, (await getJson(`/api/documents/${encodeURIComponent(docId)}`)).title);
+}
+
+recall();
+about(new URLSearchParams(location.search).get("document"));

@@ -341,6 +341,36 @@ def _original(names: Names, secrets: Secrets) -> list[Probe]:
     ]
 
 
+def _library_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path="/library", headers=BROWSER),
+        Probe(path="/library", query={"q": names.source}, headers=BROWSER, alike=False),  # repeats what was typed
+    ]
+
+
+def _document_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/documents/{names.doc_id}", query=query, headers=BROWSER)
+        for query in (
+            {},
+            {"section": "1"},
+            {"snapshot": secrets.snapshot_id},
+            {"snapshot": secrets.older_id},
+            {"snapshot": names.failed_snapshot_id},
+        )
+    ]
+
+
+def _compare_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/compare/{before}/{after}", headers=BROWSER)
+        for before, after in (
+            (secrets.older_id, secrets.snapshot_id),
+            (names.failed_snapshot_id, secrets.snapshot_id),
+        )
+    ]
+
+
 def _scopes(names: Names) -> list[dict[str, Any]]:
     return [
         {"doc_ids": [names.doc_id]},
@@ -453,6 +483,11 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/sign-in"): Route(needs=None, probes=_one("/sign-in")),
     ("POST", "/sign-in"): Route(needs=None, probes=_one("/sign-in")),
     ("POST", "/sign-out"): Route(needs=None),
+    ("GET", "/library"): Route(needs="read", probes=_library_page),
+    ("GET", "/library/imports"): Route(needs="write", probes=_one("/library/imports")),
+    ("GET", "/documents/{doc_id}"): Route(needs="read", probes=_document_page),
+    ("GET", "/compare/{before}/{after}"): Route(needs="read", probes=_compare_page),
+    ("POST", "/samples"): Route(needs="write", probes=_one("/samples", body={})),
     ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),

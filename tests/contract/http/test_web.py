@@ -66,7 +66,7 @@ def test_both_languages_say_the_same_things() -> None:
 def test_every_word_that_a_page_asks_for_is_there() -> None:
     folder = Path(__file__).parents[3] / "api/web/templates"
     for path in folder.glob("*.j2"):
-        for dotted in re.findall(r"\bwords((?:\.\w+)+)", path.read_text(encoding="utf-8")):
+        for dotted in re.findall(r"\bwords((?:\.(?!get\b|items\b)\w+)+)", path.read_text(encoding="utf-8")):
             found: object = WORDS["zh"]
             for part in dotted.strip(".").split("."):
                 assert isinstance(found, dict), (path.name, dotted)

@@ -1,0 +1,182 @@
+// Library: files in, what becomes of them, and the acts on imports and snapshots. What is shown is rendered by the server: after each
+// change its part of the page is asked for again.
+import { byId, call, events, fill, Refused, words } from "./dom.js";
+import { localTimes } from "./frame.js";
+import { send } from "./upload.js";
+
+const PAUSE_MS = 700; // between two looks at an import that goes on
+const PARTS = ["answering", "imports", "documents", "snapshots"];
+const watched = new Set();
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-act]");
+  if (!button || (button.dataset.ask && !(await agreed(button)))) return;
+  button.disabled = true;
+  await attempt(async () => {
+    await call(button.dataset.act, { method: button.dataset.method ?? "POST" });
+    await refresh();
+  });
+  if (button.isConnected) button.disabled = false;
+});
+
+byId("samples")?.addEventListener("click", (event) => {
+  event.currentTarget.disabled = true;
+  attempt(async () => {
+    await call("/samples", { method: "POST" });
+    await refreshImports();
+  });
+});
+
+if (byId("upload")) prepareUpload();
+watch();
+
+/** Whether the person means it. */
+function agreed({ dataset }) {
+  const dialog = byId("confirm");
+  byId("confirm-text").textContent = dataset.ask;
+  byId("confirm-yes").textContent = dataset.yes;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  byId("confirm-no").focus();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+}
+
+async function attempt(act) {
+  byId("problem").hidden = true;
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    byId("problem").textContent = [error.message, error.detail].filter(Boolean).join(" ");
+    byId("problem").hidden = false;
+  }
+}
+
+function prepareUpload() {
+  const form = byId("upload");
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const id of ["files", "folder"]) {
+    byId(id).addEventListener("change", () => {
+      take([...byId(id).files].map((file) => ({ file, name: file.webkitRelativePath || file.name })));
+      byId(id).value = "";
+    });
+  }
+  for (const name of ["dragenter", "dragover"]) {
+    form.addEventListener(name, (event) => {
+      event.preventDefault();
+      form.classList.add("over");
+    });
+  }
+  form.addEventListener("dragleave", (event) => form.contains(event.relatedTarget) || form.classList.remove("over"));
+  form.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    form.classList.remove("over");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    take((await Promise.all(entries.map(walk))).flat());
+  });
+}
+
+/** The files of a dropped folder, with their paths inside it. */
+async function walk(entry) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [{ file, name: entry.fullPath.replace(/^\//, "") }];
+  }
+  const reader = entry.createReader();
+  const inside = [];
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) break; // a browser hands out a hundred at a time
+    inside.push(...some);
+  }
+  return (await Promise.all(inside.map(walk))).flat();
+}
+
+async function take(found) {
+  if (!found.length) return;
+  const form = byId("upload");
+  const status = byId("upload-status");
+  const maxBytes = Number(form.dataset.maxBytes);
+  const small = found.filter(({ file }) => file.size < maxBytes);
+  const tooLarge = found.filter(({ file }) => file.size >= maxBytes);
+  status.textContent = tooLarge.map(({ name }) => fill(words.library.refused_file, { name })).join(" ");
+  if (!small.length) return;
+  byId("sending").hidden = false;
+  byId("sending-text").textContent = fill(words.library.sending, { n: small.length });
+  await attempt(async () => {
+    await send(small, {
+      maxBytes,
+      maxFiles: Number(form.dataset.maxFiles),
+      label: byId("label").value.trim(),
+      trust: byId("trust").value,
+      progress: (part) => (byId("sent").value = part),
+    });
+    status.textContent = `${words.library.sent} ${status.textContent}`;
+    await refreshImports();
+  });
+  byId("sending").hidden = true;
+}
+
+/** The page as the server has it now, parsed without running anything of it. */
+function page(address) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", address);
+    request.responseType = "document";
+    request.onload = () => (request.status === 200 ? resolve(request.response) : reject(new Refused({ code: "network" })));
+    request.onerror = () => reject(new Refused({ code: "network" }));
+    request.send();
+  });
+}
+
+async function refresh() {
+  const fresh = await page(location.pathname + location.search);
+  for (const id of PARTS) if (byId(id) && fresh.getElementById(id)) swap(byId(id), fresh.getElementById(id));
+  watch();
+}
+
+async function refreshImports() {
+  const fresh = await page("/library/imports");
+  if (!fresh.getElementById("import-list")) return;
+  swap(byId("import-list"), fresh.getElementById("import-list"));
+  byId("imports").hidden = false;
+  watch();
+}
+
+/** Put the new part in the old one's place; what was open stays open, what had the focus keeps it. */
+function swap(old, fresh) {
+  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const opened = [...old.querySelectorAll("details[open]")].map((one) => one.id);
+  const made = document.importNode(fresh, true);
+  localTimes(made);
+  old.replaceWith(made);
+  for (const id of opened) if (id && byId(id)) byId(id).open = true;
+  if (focused) (byId(focused) ?? made.querySelector("button, a"))?.focus();
+}
+
+function watch() {
+  for (const one of document.querySelectorAll("[data-import][data-live]")) follow(one.dataset.import);
+}
+
+async function follow(importId) {
+  if (watched.has(importId) || watched.size >= 3) return; // a browser keeps six connections to one server
+  watched.add(importId);
+  let looked = 0;
+  let last = null;
+  try {
+    for await (const { name, data } of events(await call(`/api/imports/${importId}/events`))) {
+      last = data;
+      if (name === "finished") break;
+      if (performance.now() - looked < PAUSE_MS) continue;
+      looked = performance.now();
+      await refreshImports();
+      if (data.state === "paused") break;
+    }
+  } finally {
+    watched.delete(importId);
+  }
+  if (byId("ready")) {
+    await refreshImports();
+    byId("ready").hidden = !last?.snapshot_id || last.state !== "completed";
+  } else await refresh();
+}

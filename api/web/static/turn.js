@@ -1,0 +1,182 @@
+// One question and what becomes of it: steps while they happen, unchecked text as such, then the answer with its sources.
+import { el, fill, words } from "./dom.js";
+import { prose } from "./prose.js";
+import { pages } from "./source.js";
+
+const BADGE = { complete: "good", partial: "warn", refused: "warn", clarification: "", failed: "bad" };
+
+export class Turn {
+  /** open(citation, element): show a source. again(): ask once more. say(text): to whoever listens rather than looks. */
+  constructor(question, { open, again, say }) {
+    this.over = false;
+    this.open = open;
+    this.again = again;
+    this.say = say;
+    this.steps = el("ol");
+    this.stepsBox = el("details.steps.live", { open: true }, el("summary", {}, words.run.steps), this.steps);
+    this.body = el("div.turn");
+    this.root = el("article", { "aria-label": question.slice(0, 80) }, el("h2.asked", {}, question), this.body);
+    this.body.append(this.stepsBox);
+    this.draft = null;
+    this.step(words.run.starting);
+  }
+
+  take({ name, data }) {
+    switch (name) {
+      case "turn.started":
+        return this.step(data.final ? words.run.writing : words.run.thinking);
+      case "thought":
+        return data.text.trim() && this.step(el("span", {}, data.text.trim()));
+      case "tool.called":
+        return this.step(called(data));
+      case "tool.result":
+        return this.result(data);
+      case "answer.delta":
+        return this.write(data.text);
+      case "run.completed":
+        return this.complete(data.answer);
+      case "run.failed":
+        return data.answer ? this.complete(data.answer, data.message) : this.fail(data.message);
+      default:
+        return undefined; // citations come again with the answer
+    }
+  }
+
+  step(what) {
+    if (typeof what === "string") this.say(what);
+    this.steps.append(el("li", {}, what));
+  }
+
+  result({ harness_status: status, admitted, blocks, summary }) {
+    const failed = status !== "executed" && status !== "ok";
+    const said = !admitted && !failed ? words.run.too_large : blocks ? fill(words.run.found, { n: blocks }) : failed ? words.run.failed_step : words.run.found_none;
+    this.steps.lastElementChild?.append(el("span", { title: summary }, ` — ${said}`));
+  }
+
+  write(text) {
+    if (!this.draft) {
+      this.draft = el("div.draft", { "aria-busy": "true" });
+      this.body.append(el("p.meta.draft-note", {}, el("span.badge.warn", { title: words.run.checking_hint }, words.run.checking)), this.draft);
+    }
+    this.draft.append(text);
+  }
+
+  complete(answer, message = "") {
+    this.over = true;
+    this.settle(answer.status === "failed");
+    const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
+    const chip = (marker) => byMarker.has(marker) && this.chip(byMarker.get(marker));
+    const cancelled = answer.termination_reason === "cancelled";
+    const text = answer.text || (cancelled ? words.run.stopped : message);
+    this.body.append(
+      ...[
+        prose(text, chip),
+        this.sources(answer.citations),
+        this.claims(answer.claims ?? []),
+        part(words.run.notes, answer.limitations.map((one) => one.text)),
+        missing(answer.snapshot),
+        this.meta(answer),
+      ].filter(Boolean),
+    );
+    this.say(`${cancelled ? words.run.stopped : words.run.done} ${text.slice(0, 2000)}`);
+  }
+
+  fail(message, detail = "") {
+    this.over = true;
+    this.settle(true);
+    this.body.append(
+      el("p.notice.bad", { role: "alert" }, message, detail && detail !== message ? el("span.hint", {}, ` ${detail}`) : ""),
+      this.meta(null),
+    );
+  }
+
+  settle(keepOpen) {
+    this.stepsBox.classList.remove("live");
+    this.stepsBox.open = keepOpen;
+    this.draft?.remove();
+    this.body.querySelector(".draft-note")?.remove();
+  }
+
+  chip(citation) {
+    const doubted = citation.verdict === "unsupported";
+    const label = [`${words.run.source_n} ${citation.marker}`, citation.title, doubted ? words.run.unsupported : ""];
+    const made = el(
+      `button.chip${doubted ? ".doubted" : ""}`,
+      { type: "button", title: where(citation), "aria-label": label.filter(Boolean).join(", "), "aria-expanded": "false", "aria-controls": "source" },
+      String(citation.marker),
+    );
+    made.addEventListener("click", () => this.open(citation, made));
+    return made;
+  }
+
+  sources(citations) {
+    if (!citations.length) return null;
+    const items = citations.map((citation) => {
+      const made = el(
+        "button",
+        { type: "button", "aria-expanded": "false", "aria-controls": "source" },
+        el("span.number", {}, String(citation.marker)),
+        el(
+          "span",
+          {},
+          el("span.name", {}, citation.title),
+          el("span.where", {}, ` ${where(citation)}`),
+          citation.verdict === "unsupported" ? el("span.doubt", {}, ` ${words.run.unsupported}`) : "",
+        ),
+      );
+      made.addEventListener("click", () => this.open(citation, made));
+      return el("li", {}, made);
+    });
+    return el("section.part", {}, el("h3", {}, words.run.sources), el("ul.sources", {}, ...items));
+  }
+
+  claims(claims) {
+    return part(
+      words.run.claims,
+      claims.filter((one) => one.verdict === "unsupported").map((one) => (one.problem ? `${one.sentence} — ${one.problem}` : one.sentence)),
+    );
+  }
+
+  meta(answer) {
+    const again = el("button.quiet.small", { type: "button" }, words.run.again);
+    again.addEventListener("click", () => this.again());
+    const status = answer && el(`span.badge${BADGE[answer.status] ? `.${BADGE[answer.status]}` : ""}`, {}, words.status[answer.status]);
+    const took = answer && el("span", {}, fill(words.run.took, { s: (answer.duration_ms / 1000).toFixed(1) }));
+    return el("p.meta", {}, ...[status, took, again, answer?.text ? copier(answer) : null].filter(Boolean));
+  }
+}
+
+/** A tool and its arguments, in words. */
+function called({ tool, arguments: given }) {
+  const { query, term } = JSON.parse(given);
+  const what = query ?? term;
+  return el("span", {}, words.run[tool] ?? tool, what ? " " : "", what ? el("q", {}, what) : "");
+}
+
+function where(citation) {
+  const page = pages(citation);
+  const section = citation.section_path === "/" ? "" : citation.section_path;
+  return [citation.source_label, section, page && `${words.block.page} ${page}`].filter(Boolean).join(" · ");
+}
+
+function part(title, lines) {
+  if (!lines.length) return null;
+  return el("section.part", {}, el("h3", {}, title), el("ul.notes", {}, ...lines.map((line) => el("li", {}, line))));
+}
+
+function missing(snapshot) {
+  const failed = snapshot?.failed_documents ?? [];
+  if (!failed.length) return null;
+  const shown = failed.map((one) => el("li", {}, el("strong", {}, one.key), " ", el("span.hint", {}, one.reason)));
+  return el("details.part.steps", {}, el("summary", {}, `${words.run.missing}: ${failed.length}`), el("p.hint", {}, words.run.missing_hint), el("ul.notes.missing", {}, ...shown));
+}
+
+function copier(answer) {
+  const made = el("button.quiet.small", { type: "button" }, words.run.copy);
+  made.addEventListener("click", async () => {
+    const list = answer.citations.map((one) => `[${one.marker}] ${one.title} · ${where(one)}`);
+    await navigator.clipboard.writeText([answer.text, ...list].join("\n"));
+    made.textContent = words.run.copied;
+  });
+  return made;
+}
