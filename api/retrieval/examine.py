@@ -10,6 +10,7 @@ from api.retrieval.snapshots import published_snapshot
 from api.retrieval.verify import check_collection, check_facts, checked_manifest
 from shared.blobs import Blobs
 from shared.catalog.reading import CatalogReader
+from shared.catalog.scan_index import REMEDY
 from shared.errors import CollectionUnavailable
 from shared.ids import SnapshotId
 from shared.text.terms import KEYWORD_VERSION
@@ -40,7 +41,15 @@ def examine(
         manifest = checked_manifest(snapshot, catalog.manifest_text(snapshot_id))
     except CollectionUnavailable as error:
         checks.append(_broken("manifest", error.message))
-        names: tuple[CheckName, ...] = ("facts", "contents", "collection", "blocks", "originals", "search")
+        names: tuple[CheckName, ...] = (
+            "facts",
+            "contents",
+            "collection",
+            "blocks",
+            "scan_index",
+            "originals",
+            "search",
+        )
         checks += [
             SnapshotCheck(name=name, state="skipped", detail="what it has to be is in the manifest") for name in names
         ]
@@ -50,6 +59,7 @@ def examine(
         changed = changed_documents(catalog, manifest)
         checks.append(_contents(manifest, changed))
         checks += _collection(catalog, snapshot, manifest, vectors)
+        checks.append(_scan_index(catalog))
         if originals is not None:
             checks.append(_originals(catalog, manifest, originals))
         if running is not None:
@@ -99,6 +109,14 @@ def _collection(
         yield _broken("blocks", f"{len(strange)} blocks are only in the collection or only in the catalog")
     else:
         yield _ok("blocks", f"{manifest.blocks} blocks, the same in collection and catalog")
+
+
+def _scan_index(catalog: CatalogReader) -> SnapshotCheck:
+    """One for all snapshots. What it lacks, an exact scan does not find."""
+    fault = catalog.scan_index_fault()
+    if fault is not None:
+        return _broken("scan_index", f"the index of the exact scan is damaged: {fault}; {REMEDY}")
+    return _ok("scan_index", "the index of the exact scan has every block, and finds it")
 
 
 def _originals(catalog: CatalogReader, manifest: SnapshotManifest, originals: Blobs) -> SnapshotCheck:

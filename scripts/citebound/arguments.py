@@ -12,6 +12,7 @@ from scripts.citebound.commands.keys import keys
 from scripts.citebound.commands.prompts import prompts
 from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.replay import replay
+from scripts.citebound.commands.scan_index import rebuild_scan_index
 from scripts.citebound.commands.search import scan, search
 from scripts.citebound.commands.smoke import smoke
 from scripts.citebound.commands.snapshot_verbs import delete, diff, pin, show, verify
@@ -36,7 +37,7 @@ exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in par
 4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there ·
 6 a replay came out differently · 7 a replay is not possible · 130 interrupted
 
-Commands other than up, doctor, smoke and keys talk to the running Citebound: the one on this data folder
+Commands other than up, doctor, rebuild-scan-index, smoke and keys talk to the running Citebound: the one on this data folder
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL. keys works on the data folder itself, unless --url names another.
 """
 
@@ -51,6 +52,9 @@ With --upload, sync compares with all that was uploaded under the same --label.
 Each publishes a new snapshot, built on the active one; older snapshots still open, with all that was in them.
 Exit code 3 when documents failed that the snapshot before could read or did not know.
 """
+REBUILD_HELP = (
+    "make the index of exact scans anew from the stored blocks (20 s per 100,000, during which no import goes on)"
+)
 REPLAY_HELP = "carry out a run's tool calls again on its snapshot, and show what comes out differently"
 REPLAY = """Carry out every tool call of a run again: on its snapshot, in its scope, with what it could read. Byte for byte the same is the same.
 
@@ -174,6 +178,9 @@ def parser() -> argparse.ArgumentParser:
         "--online", action="store_true", help="also call the configured providers (may cost a few tokens)"
     )
     check.add_argument("--json", action="store_true", help="print one JSON value for programs")
+
+    mend = add("rebuild-scan-index", rebuild_scan_index, REBUILD_HELP, parents=())
+    mend.add_argument("--json", action="store_true", help="print one JSON value for programs")
 
     try_out = add(
         "smoke",

@@ -19,6 +19,7 @@ from msgspec import Struct
 from shared.catalog.block_rows import BLOCK, COLUMNS, to_block
 from shared.catalog.db import open_database
 from shared.catalog.documents import get_version, is_as_imported
+from shared.catalog.scan_index import index_fault, is_complete
 from shared.catalog.scanning import Ids, candidates, in_order
 from shared.catalog.snapshots import (
     active_snapshot_id,
@@ -69,10 +70,12 @@ class CatalogReader:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._db = open_database(path)
         self._db.conn.execute("pragma query_only = on")
         self._db.conn.execute(f"pragma mmap_size = {MAPPED_BYTES}")
         self._db.conn.create_function("fold", 1, fold, deterministic=True)
+        self._complete: tuple[int | None, bool] = (None, False)  # a state of the catalog; whether its index of grams is
 
     def close(self) -> None:
         self._db.close()
@@ -328,9 +331,19 @@ class CatalogReader:
             return in_order(self._db.conn, ids, where=where, parameters=parameters)
 
     def candidates(self, folded_term: str) -> Ids | None:
-        """Rows of blocks that may have the term, in all snapshots; None = the index doesn't say."""
+        """Rows of blocks that may have the term, in all snapshots; None = the index doesn't say, or lacks blocks."""
         with _reading():
-            return candidates(self._db.conn, folded_term)
+            return candidates(self._db.conn, folded_term) if self._is_indexed() else None
+
+    def scan_index_fault(self) -> str | None:
+        """What is wrong with the index of grams, of all snapshots; None = it has every block. Raises: StorageError."""
+        return index_fault(self._path)
+
+    def _is_indexed(self) -> bool:
+        [(state,)] = self._db.conn.execute("pragma data_version")  # another one after each commit of others
+        if self._complete[0] != state:
+            self._complete = (state, is_complete(self._db.conn))
+        return self._complete[1]
 
     # one block, wherever it is
 

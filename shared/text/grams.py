@@ -35,6 +35,11 @@ def beginning(folded_term: str) -> str | None:
     return _marked(folded_term) if len(folded_term) == _GRAM - 1 else None
 
 
+def grams_in(text: str) -> set[str]:
+    """Every gram of a marked text."""
+    return set(map("".join, zip(text, text[1:], text[2:], strict=False)))
+
+
 def _marked(folded: str) -> str:
     spread = _DENSE.sub(lambda run: _MARK + _MARK.join(run.group()) + _MARK, folded)
     return spread.replace(_NUL, _STAND_IN)

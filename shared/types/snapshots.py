@@ -121,7 +121,7 @@ class SnapshotDiff(Struct, frozen=True, kw_only=True):
     relabelled: tuple[ChangedMember, ...]  # the same version under other labels, tags, trust, access or aliases
 
 
-CheckName = Literal["manifest", "facts", "contents", "collection", "blocks", "originals", "search"]
+CheckName = Literal["manifest", "facts", "contents", "collection", "blocks", "scan_index", "originals", "search"]
 
 
 class SnapshotCheck(Struct, frozen=True, kw_only=True):

@@ -189,3 +189,15 @@ def published(settings: dict[str, str]) -> Layout:
     vectors = open_vectors(QdrantSettings(), layout.collections)
     publish(layout, [a_document("一.md", "一份文档。")], vectors=vectors, embedder=FakeEmbedder())
     return layout
+
+
+def test_a_damaged_index_of_the_scan_is_named_with_the_command_that_mends_it(settings: dict[str, str]) -> None:
+    layout, _ = several(settings, 1)
+    with closing(sqlite3.connect(layout.catalog)) as connection, connection:
+        connection.execute("delete from scan_index_data")
+
+    found = {check.name: check for check in examine(settings, online=False)}["collection"]
+
+    assert found.state == "broken"
+    assert "scan_index" in found.detail
+    assert found.remedy == "./scripts/run rebuild-scan-index makes it anew"

@@ -8,6 +8,7 @@ from scripts.citebound.doctor.check import Check
 from shared.blobs import Blobs
 from shared.catalog.db import open_database
 from shared.catalog.reading import CatalogReader
+from shared.catalog.scan_index import REMEDY
 from shared.catalog.snapshots import list_snapshots
 from shared.catalog.sources import list_sources
 from shared.embeddings.open import open_embedder
@@ -56,7 +57,13 @@ class _Doctor:
 
     def _remedies(self, active: Snapshot, found: Verification) -> Iterator[str]:
         """In the order in which they should be tried: a reindex takes the documents of the snapshot that is active when it begins."""
-        if all(check.name == "search" for check in _in_the_way(found)):
+        wrong = {check.name for check in _in_the_way(found)}
+        if "scan_index" in wrong:  # of all snapshots
+            yield REMEDY
+            wrong.remove("scan_index")
+        if not wrong:
+            return
+        if wrong == {"search"}:
             yield "configure the embedding that it was built with, or: ./scripts/run import --mode reindex"
         else:
             yield (
@@ -73,7 +80,7 @@ class _Doctor:
         """The newest other one that answers; failing that, the newest that answers all but searches."""
         half: Snapshot | None = None
         for one in others:
-            wrong = _in_the_way(self._examined(one))
+            wrong = [check for check in _in_the_way(self._examined(one)) if check.name != "scan_index"]
             if not wrong:
                 yield f"{_activate(one)}; it was checked just now"
                 return

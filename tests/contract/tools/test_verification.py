@@ -217,6 +217,21 @@ def test_a_snapshot_that_a_run_uses_is_held_by_one_lease_and_let_go_with_the_las
     assert leases(world) == []
 
 
+def test_a_snapshot_that_nobody_uses_is_let_go_soon_after_another_became_active(world: World) -> None:
+    first = world.publish(LEAVE).snapshot_id
+
+    async def scenario(library: Library) -> None:
+        (await library.pin(None, OWNER)).release()
+        await asyncio.to_thread(world.publish, EXPENSES, now_ms=NOW_MS + 1)
+
+        async def is_let_go() -> bool:
+            return first not in await asyncio.to_thread(leases, world)
+
+        await until(is_let_go)
+
+    world.run(scenario, pace=Pace(beat=0.01))
+
+
 def test_a_lease_beats_for_as_long_as_its_snapshot_is_open(world: World) -> None:
     world.publish(LEAVE)
 
@@ -300,7 +315,7 @@ def examined(world: World, snapshot_id: SnapshotId) -> Verification:
 def test_a_sound_snapshot_passes_every_check_but_for_originals_that_are_not_kept(edge: World) -> None:
     found = examined(edge, edge.publish(LEAVE, EXPENSES).snapshot_id)
     assert found.sound
-    names = ("manifest", "facts", "contents", "collection", "blocks", "originals", "search")
+    names = ("manifest", "facts", "contents", "collection", "blocks", "scan_index", "originals", "search")
     assert checks(found) == dict.fromkeys(names, "ok") | {"originals": "note"}
 
 
@@ -310,11 +325,12 @@ def test_a_sound_snapshot_passes_every_check_but_for_originals_that_are_not_kept
         (
             "update snapshots set manifest = '{}'",
             {"manifest"},
-            {"facts", "contents", "collection", "blocks", "originals", "search"},
+            {"facts", "contents", "collection", "blocks", "scan_index", "originals", "search"},
         ),
         ("update snapshot_documents set trust = 'web'", {"facts"}, set[str]()),
         ("update blocks set page_first = 9", {"contents"}, set[str]()),
         ("delete from blocks where block_index = 1", {"facts", "contents", "blocks"}, set[str]()),
+        ("update scan_index_data set block = x'00000000000000' where id = 10", {"scan_index"}, set[str]()),
     ],
 )
 def test_each_check_that_does_not_pass_is_named(world: World, sql: str, broken: set[str], skipped: set[str]) -> None:
@@ -325,6 +341,17 @@ def test_each_check_that_does_not_pass_is_named(world: World, sql: str, broken: 
     assert not found.sound
     assert {name for name, state in states.items() if state == "broken"} == broken
     assert {name for name, state in states.items() if state == "skipped"} == skipped
+
+
+def test_blocks_that_the_index_of_the_scan_lacks_are_found_by_reading(world: World) -> None:
+    world.publish(LEAVE)
+
+    async def scan(pinned: Pinned) -> tuple[str, ...]:
+        return tuple(block.block_id for block in (await Toolbox(pinned).call("scan_term", {"term": "年假"})).seen)
+
+    before = world.pinned(scan)
+    damage(world, "insert into scan_index (scan_index) values ('delete-all')")
+    assert world.pinned(scan) == before != ()
 
 
 def test_a_collection_that_is_gone_is_told_beside_what_is_still_right(world: World) -> None:
