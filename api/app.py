@@ -31,6 +31,7 @@ from api.routes.blocks import blocks
 from api.routes.conversations import conversations as conversation_routes
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
+from api.routes.figures import figures
 from api.routes.health import healthz, readyz
 from api.routes.imports import imports
 from api.routes.keys import keys
@@ -154,6 +155,7 @@ def build_app(
             healthz,
             readyz,
             metrics,
+            figures,
             runs,
             imports,
             snapshots,

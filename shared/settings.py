@@ -98,6 +98,18 @@ class TraceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     queue: Positive = 10_000  # spans waiting to be written
 
 
+class AlertSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a day's figures may be at most; above it `doctor`, `figures` and GET /api/figures say so."""
+
+    least_runs: Positive = 20  # a day with fewer says nothing of rates and durations
+    brakes_per_run: float = 0.3
+    no_answer_rate: float = 0.3
+    citation_failure_rate: float = 0.1
+    run_p95_s: float = 60.0
+    snapshot_age_days: float | None = None  # None = a library may rest
+    dropped: Annotated[int, Meta(ge=0)] = 0  # spans, contents and runs that could not be kept
+
+
 class OtlpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     endpoint: str | None = None  # of traces, whole, e.g. http://127.0.0.1:4318/v1/traces; None = nothing is exported
     api_key: str | None = None
@@ -126,5 +138,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     conversations: ConversationSettings = ConversationSettings()
     worker: WorkerSettings = WorkerSettings()
     trace: TraceSettings = TraceSettings()
+    alerts: AlertSettings = AlertSettings()
     otlp: OtlpSettings = OtlpSettings()
     langfuse: LangfuseSettings = LangfuseSettings()

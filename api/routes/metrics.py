@@ -24,7 +24,7 @@ def metrics(parts: NamedDependency[Parts]) -> Response[bytes]:
         running=parts.desk.count(),
         snapshot_state=None if snapshot is None else snapshot.state,
         snapshot_age_s=None if published_at_ms is None else max(parts.now_ms() - published_at_ms, 0) / 1000,
-        imports={state: number for state, number in imports.items()},
+        imports=imports,
         waiting_imports=sum(imports.get(state, 0) for state in _WAITING),
         dropped=parts.telemetry.dropped(),
         exported=parts.telemetry.exported(),

@@ -7,6 +7,7 @@ from typing import NoReturn, TypeAlias, get_args
 from scripts.citebound.commands.ask import ask
 from scripts.citebound.commands.conversations import conversations
 from scripts.citebound.commands.doctor import doctor
+from scripts.citebound.commands.figures import figures
 from scripts.citebound.commands.imports import act, import_paths, imports
 from scripts.citebound.commands.keys import keys
 from scripts.citebound.commands.prompts import prompts
@@ -168,6 +169,9 @@ def parser() -> argparse.ArgumentParser:
     traced = add("trace", trace, "show what a run or an import did, step by step")
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--file", help="a trace that was saved with --json")
+
+    counted = add("figures", figures, "what each day's runs came to, how long steps took, what is past its threshold")
+    counted.add_argument("--days", metavar="N", type=int, default=14, help="the last N days (default: 14)")
 
     repeated = add("replay", replay, REPLAY_HELP)
     repeated.formatter_class, repeated.description = argparse.RawDescriptionHelpFormatter, REPLAY

@@ -126,6 +126,20 @@ def move_pointer(connection: sqlite3.Connection, snapshot_id: SnapshotId, *, cau
     )
 
 
+def active_age_days(db: Database, *, at_ms: int) -> float | None:
+    """How long the snapshot that was active at that time had been published by then; None when none was."""
+    row = one(
+        db,
+        "select coalesce(s.published_at_ms, gone.published_at_ms) published_at_ms from active_history h"
+        " left join snapshots s using (snapshot_id) left join removed_snapshots gone using (snapshot_id)"
+        " where h.at_ms <= :at order by h.generation desc limit 1",
+        at=at_ms,
+    )
+    if row is None or row["published_at_ms"] is None:
+        return None
+    return max(at_ms - row["published_at_ms"], 0) / 86_400_000
+
+
 def member(row: Row) -> SnapshotDocument:
     return msgspec.convert(from_json(row, "aliases", "access", "tags"), SnapshotDocument)
 

@@ -26,6 +26,7 @@ from shared.telemetry.measures import (
     time_of_run,
     time_of_span,
 )
+from shared.types.imports import ImportState
 from shared.types.runs import RunRecord
 from shared.version import APP_VERSION
 
@@ -46,7 +47,7 @@ class Live(Struct, frozen=True, kw_only=True):
     running: int = 0
     snapshot_state: str | None = None  # None: nothing is published
     snapshot_age_s: float | None = None  # since it was published
-    imports: Mapping[str, int] = {}  # by state
+    imports: Mapping[ImportState, int] = {}
     waiting_imports: int = 0
     dropped: Mapping[str, int] = {}
     exported: Mapping[str, Exported] = {}
@@ -124,7 +125,10 @@ def _live(live: Live) -> Iterator[Metric]:
         yield GaugeMetricFamily(
             "citebound_snapshot_age_seconds", "Since the active snapshot was published.", value=live.snapshot_age_s
         )
-    yield _labelled(GaugeMetricFamily("citebound_imports", "Imports by state.", labels=("state",)), live.imports)
+    yield _labelled(
+        GaugeMetricFamily("citebound_imports", "Imports by state.", labels=("state",)),
+        {str(state): number for state, number in live.imports.items()},
+    )
     yield GaugeMetricFamily(
         "citebound_import_queue_depth", "Imports that are queued or under way.", value=live.waiting_imports
     )

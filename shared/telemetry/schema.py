@@ -65,6 +65,22 @@ _MIGRATIONS: tuple[str, ...] = (
     """
     alter table runs add column asker text;  -- key_id; null = the owner
     """,
+    """
+    create table daily_counts (     -- what happened on a UTC day; the words are those of measures.py
+        day text not null,          -- 2026-11-30
+        name text not null,
+        label text not null,
+        number integer not null,
+        primary key (day, name, label)
+    ) without rowid;
+    create table daily_times (      -- how many steps took how long
+        day text not null,
+        step text not null,
+        bucket integer not null,    -- place in measures.BUCKETS_S
+        number integer not null,
+        primary key (day, step, bucket)
+    ) without rowid;
+    """,
 )
 
 

@@ -47,7 +47,7 @@ class Telemetry:
     ) -> None:
         """`database`: traces.db. `artifacts`: folder of contents. `secrets`: values that must never be kept."""
         redactor = Redactor(secrets)
-        self._database = database
+        self.database = database
         self.store = TraceStore(database)
         self.artifacts = Blobs(artifacts)
         self._buffer = Buffer(max_spans=settings.queue)
@@ -106,7 +106,7 @@ class Telemetry:
         for run_id in run_ids:
             self._recent.pop(RunId(run_id), None)
         self.flush(timeout_s=FLUSH_S)
-        forget_runs(self._database, self.artifacts, run_ids)
+        forget_runs(self.database, self.artifacts, run_ids)
 
     def flush(self, *, timeout_s: float) -> bool:
         """Wait until what was recorded so far is on disk; False when that takes longer. Blocking."""

@@ -10,8 +10,10 @@ from sqlite_utils import Database
 
 from shared.blobs import Blobs
 from shared.catalog.db import writing
+from shared.clock import now_ms
 from shared.errors import StorageError
 from shared.telemetry.buffer import Batch, Buffer, Content, Ended
+from shared.telemetry.daily import Additions
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import artifact_rows, citation_rows, run_row, span_row, trace_hex
 from shared.telemetry.schema import open_traces
@@ -79,6 +81,7 @@ class Writer(threading.Thread):
             self._db = open_traces(self._database, busy_ms=BUSY_MS)
         artifacts = [artifact for row in spans for artifact in artifact_rows(row)]
         losses = [(trace_hex(trace_id), lost.spans, lost.artifacts) for trace_id, lost in batch.losses.items()]
+        additions = Additions(batch, now_ms=now_ms())
         with writing(self._db) as connection:
             connection.executemany(_INSERT_SPAN, spans)
             connection.executemany(_INSERT_ARTIFACT, artifacts)
@@ -86,6 +89,7 @@ class Writer(threading.Thread):
             connection.executemany(_INSERT_CITATION, citations)
             connection.executemany(_ADD_LOSSES, losses)
             connection.executemany(_ADD_COUNTER, list(batch.counters.items()))
+            additions.write(connection)
 
     def _keep_content(self, content: Content) -> None:
         try:

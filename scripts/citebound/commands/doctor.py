@@ -43,6 +43,7 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     """Every check in the order a start needs them. Changes nothing in the data folder."""
     from scripts.citebound.doctor import (
         contents,
+        figures,
         recovery,
         reranking,
     )  # engines and models: seconds of imports that no other command should pay
@@ -76,6 +77,8 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     for check in _looked_at("catalog", contents.catalog(layout)):
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
         yield check
+    if snapshot_is_there:
+        yield from _looked_at("figures", figures.figures(settings.alerts, layout))
     ready = None if address is None else _ready(address, settings.api.api_key)
     if ready is not None:
         yield ready

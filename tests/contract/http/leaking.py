@@ -491,6 +491,7 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),
+    ("GET", "/api/figures"): Route(needs="admin", probes=_one("/api/figures")),
     ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
     ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),
     ("GET", "/api/runs"): Route(needs="read", probes=_one("/api/runs", shows=True)),
