@@ -96,7 +96,7 @@ function passage(block, kind, lang, quote = "") {
   const made = el(`div.passage.${kind}`, { lang });
   if (block.table_header) made.append(el("span.header", {}, block.table_header));
   const at = quote ? block.text.indexOf(quote) : -1;
-  if (at < 0 || quote.length === block.text.length) made.append(block.text);
-  else made.append(block.text.slice(0, at), el("mark", {}, quote), block.text.slice(at + quote.length));
+  if (at < 0 || quote.trim() === block.text.trim()) made.append(block.text.trim());
+  else made.append(block.text.slice(0, at).trimStart(), el("mark", {}, quote), block.text.slice(at + quote.length).trimEnd());
   return made;
 }

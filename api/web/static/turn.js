@@ -1,4 +1,4 @@
-// One question and what becomes of it: steps while they happen, unchecked text as such, then the answer with its sources.
+// One question and what becomes of it: steps while they happen, unchecked thoughts as such, then the answer with its sources.
 import { el, fill, words } from "./dom.js";
 import { prose } from "./prose.js";
 import { pages } from "./source.js";
@@ -26,7 +26,7 @@ export class Turn {
       case "turn.started":
         return this.step(data.final ? words.run.writing : words.run.thinking);
       case "thought":
-        return data.text.trim() && this.step(el("span", {}, data.text.trim()));
+        return this.think(data.text.trim());
       case "tool.called":
         return this.step(called(data));
       case "tool.result":
@@ -47,16 +47,23 @@ export class Turn {
     this.steps.append(el("li", {}, what));
   }
 
+  /** What the model thinks on the way: nobody has checked it, and it says so. */
+  think(text) {
+    if (!text) return;
+    this.steps.append(el("li.thought", {}, el("span.badge.warn", { title: words.run.checking_hint }, words.run.checking), ` ${text}`));
+  }
+
   result({ harness_status: status, admitted, blocks, summary }) {
     const failed = status !== "executed" && status !== "ok";
     const said = !admitted && !failed ? words.run.too_large : blocks ? fill(words.run.found, { n: blocks }) : failed ? words.run.failed_step : words.run.found_none;
     this.steps.lastElementChild?.append(el("span", { title: summary }, ` — ${said}`));
   }
 
+  /** Pieces of the answer: checked already, they only need time to arrive. */
   write(text) {
     if (!this.draft) {
       this.draft = el("div.draft", { "aria-busy": "true" });
-      this.body.append(el("p.meta.draft-note", {}, el("span.badge.warn", { title: words.run.checking_hint }, words.run.checking)), this.draft);
+      this.body.append(this.draft);
     }
     this.draft.append(text);
   }
@@ -94,7 +101,6 @@ export class Turn {
     this.stepsBox.classList.remove("live");
     this.stepsBox.open = keepOpen;
     this.draft?.remove();
-    this.body.querySelector(".draft-note")?.remove();
   }
 
   chip(citation) {
