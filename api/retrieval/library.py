@@ -241,7 +241,7 @@ class Library:
         return await self._threads.read(lambda catalog: seen_snapshot(catalog, snapshot_id, access))
 
     async def settled(self) -> None:
-        """Wait until snapshots that no run uses any more are closed here, so that they can be removed."""
+        """Close here what no run uses and another snapshot superseded, so that it can be removed. Raises: StorageError."""
         await self._snapshots.settled()
 
     async def close(self) -> None:

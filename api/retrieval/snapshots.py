@@ -5,6 +5,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Coroutine
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -117,8 +118,10 @@ class Snapshots:
         self._damaged.pop(snapshot_id, None)
 
     async def settled(self) -> None:
-        """Wait until what nobody uses any more is closed, and its lease given back."""
-        await asyncio.gather(*self._closing)
+        """Wait until what nobody uses any more is closed, and its lease given back. Raises: StorageError."""
+        self._active = await self._threads.read(lambda catalog: catalog.active())
+        self._retire_superseded()
+        await self._closed()
 
     async def close(self) -> None:
         """Even what is still pinned: the process ends."""
@@ -129,7 +132,7 @@ class Snapshots:
         await asyncio.gather(*tending, return_exceptions=True)
         for snapshot_id in list(self._open):
             self._retire(snapshot_id)
-        await self.settled()
+        await self._closed()
 
     async def _opened(self, snapshot_id: SnapshotId) -> OpenSnapshot:
         task = self._opening.get(snapshot_id)
@@ -201,6 +204,8 @@ class Snapshots:
                 gone = await self._threads.run(lambda names=tuple(held): self._notes.beat(names))
             if gone is None:
                 continue
+            with suppress(StorageError):  # then whoever asks next finds out which one is active
+                self._active = await self._threads.read(lambda catalog: catalog.active())
             for snapshot_id, opened in held.items():
                 if snapshot_id in gone:
                     opened.fault = _removed(snapshot_id)
@@ -212,6 +217,9 @@ class Snapshots:
         task = asyncio.create_task(work)
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
+
+    async def _closed(self) -> None:
+        await asyncio.gather(*self._closing)
 
     def _retire_superseded(self) -> None:
         for snapshot_id, one in list(self._open.items()):
