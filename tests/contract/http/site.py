@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,7 @@ from tests.factories import ADocument, Published, a_document, publish
 from tests.unit.telemetry.factories import a_record
 
 ORIGIN = "http://127.0.0.1:8765"
+PATIENCE_S = 60  # for what comes at once, on a machine that is busy with other things
 
 Work: TypeAlias = Callable[[RunRequest, Pinned, Chat | None, Callable[[RunEvent], None]], Awaitable[RunRecord]]
 
@@ -166,14 +168,17 @@ class Site:
             yield client
 
     @contextmanager
-    def live(self, *, http: type[PatientProtocol] = PatientProtocol) -> Generator[str]:
-        """A real server on loopback in a thread of its own, whose event loop nothing may block; its address."""
+    def live(self, *, http: type[PatientProtocol] = PatientProtocol, stop_s: int = 1) -> Generator[str]:
+        """A real server on loopback in a thread of its own, whose event loop nothing may block; its address.
+
+        stop_s: after which requests under way are cancelled at the end. Where there are none, long: the machine may be busy.
+        """
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         server = uvicorn.Server(
             uvicorn.Config(
-                self.app(), http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=1
+                self.app(), http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=stop_s
             )
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -183,7 +188,7 @@ class Site:
                 yield f"http://127.0.0.1:{listening.getsockname()[1]}"
             finally:
                 server.should_exit = True
-                thread.join(10)
+                thread.join(stop_s + PATIENCE_S)
                 assert not thread.is_alive()
 
     async def _answer(
@@ -238,10 +243,11 @@ class Held:
 
 
 def until(condition: Callable[[], object]) -> None:
-    """Look again until it holds, 5 s at most: for what another thread does to the disk, where nothing can be waited on."""
+    """Look again until it holds, for a bounded time: for what another thread does to the disk, where nothing can be waited on."""
     pause = threading.Event()
-    for _ in range(1_000):
+    end_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end_s:
         if condition():
             return
         pause.wait(0.005)
-    raise AssertionError("it did not come about within 5 s")
+    raise AssertionError(f"it did not come about within {PATIENCE_S} s")

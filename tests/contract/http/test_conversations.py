@@ -22,8 +22,8 @@ from shared.telemetry import names
 from shared.telemetry.artifacts import trace_level
 from shared.types.conversations import Conversation, ConversationInfo
 from shared.types.events import RunEvent
-from shared.types.runs import Answer, RunRecord
-from tests.contract.http.site import Site, answer_at_once
+from shared.types.runs import Answer, Limits, RunRecord
+from tests.contract.http.site import PATIENCE_S, Site, answer_at_once
 from tests.doubles.provider import Provider, Request, provider_double
 from tests.promises import promise
 
@@ -177,6 +177,7 @@ def test_a_conversation_removed_while_it_is_answered_stays_removed(site: Site) -
 
 SECRET = re.compile(r"暗号\d{3}甲")
 AT_ONCE = 10
+HOUR_S = 3600  # a hundred runs at once take as long as they take: no limit of time may end one of them
 
 
 class Echo:
@@ -193,7 +194,7 @@ class Echo:
             self._seen += 1
             early = self._seen <= AT_ONCE
         if early:
-            self._together.wait(timeout=30)
+            self._together.wait(timeout=5 * PATIENCE_S)
             self.overlapped = True
         sent = json.dumps(request.body, ensure_ascii=False)
         heard = "、".join(dict.fromkeys(SECRET.findall(sent)))
@@ -210,7 +211,16 @@ def test_a_hundred_conversations_at_once_hear_nothing_of_one_another(site: Site,
     """Each tells its own secret first and asks for it in a follow-up; the provider says back whatever it was sent."""
     site.publish()
     site.with_the_real_agent()
-    site.chat = OpenAIChat(ChatSettings(base_url=provider.base_url, model="echo", api_key="k"))
+    site.settings = structs.replace(site.settings, limits=Limits(max_wall_seconds=HOUR_S))
+    site.chat = OpenAIChat(
+        ChatSettings(
+            base_url=provider.base_url,
+            model="echo",
+            api_key="k",
+            first_token_timeout_s=HOUR_S,
+            idle_timeout_s=HOUR_S,
+        )
+    )
     provider.answer = echo = Echo()
     secrets = [f"暗号{number:03d}甲" for number in range(100)]
 
@@ -225,13 +235,14 @@ def test_a_hundred_conversations_at_once_hear_nothing_of_one_another(site: Site,
 
     async def all_at_once(address: str) -> list[list[Answer]]:
         limits = httpx.Limits(max_connections=200)
-        async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+        async with httpx.AsyncClient(base_url=address, timeout=None, limits=limits) as client:
             return await asyncio.gather(*(converse(client, secret) for secret in secrets))
 
-    with site.live() as address:
+    with site.live(stop_s=PATIENCE_S) as address:
         spoken = asyncio.run(all_at_once(address))
-        listed = httpx.get(f"{address}/api/conversations", params={"limit": 1000}).json()
-        kept = [httpx.get(f"{address}/api/conversations/{one['conversation_id']}").json() for one in listed]
+        with httpx.Client(base_url=address, timeout=PATIENCE_S) as client:
+            listed = client.get("/api/conversations", params={"limit": 1000}).json()
+            kept = [client.get(f"/api/conversations/{one['conversation_id']}").json() for one in listed]
     assert echo.overlapped
     for secret, answers in zip(secrets, spoken, strict=True):
         for answer in answers:

@@ -23,7 +23,7 @@ from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, 
 from shared.types.runs import Answer, Limits, RunManifest, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace
 from tests.contract.agent.asking import SEARCH
-from tests.contract.http.site import LEAVE, Held, Site, until
+from tests.contract.http.site import LEAVE, PATIENCE_S, Held, Site, until
 from tests.promises import promise
 from tests.unit.telemetry.factories import a_record
 
@@ -232,7 +232,7 @@ def test_runs_under_way_at_once_keep_their_own_events(site: Site) -> None:
         return "".join(one.text for one in events_of(reply.text.splitlines()) if isinstance(one, AnswerDelta))
 
     async def ask_all(address: str) -> list[str]:
-        async with httpx.AsyncClient(base_url=address) as client:
+        async with httpx.AsyncClient(base_url=address, timeout=PATIENCE_S) as client:
             return await asyncio.gather(*(ask(client, question) for question in questions))
 
     together: list[RunId] = []
@@ -240,7 +240,7 @@ def test_runs_under_way_at_once_keep_their_own_events(site: Site) -> None:
     questions = [f"第 {number} 个问题 {'甲乙丙丁' * number}" for number in range(20)]
     site.publish()
     site.work = echo
-    with site.live() as address:
+    with site.live(stop_s=PATIENCE_S) as address:
         assert asyncio.run(ask_all(address)) == questions
 
 

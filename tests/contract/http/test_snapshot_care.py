@@ -338,12 +338,17 @@ def test_a_block_that_is_there_but_hidden_gives_nothing_away_through_a_quote(sit
     assert not may_see(site, first.blocks()[0].block_id, FINANCE)  # it opens as a block
 
 
+TRACES_OF_VERSION_1 = ("spans", "runs", "artifacts", "losses", "counters")
+
+
 def test_quotes_of_runs_that_were_kept_before_are_found_after_an_update(site: Site) -> None:
     first = site.publish()
     record = cite(site, first, LEAVE.key)
     site.telemetry.close()
     with closing(sqlite3.connect(site.layout.traces)) as traces, traces:
-        traces.execute("drop table citations")
+        later = "select name from sqlite_master where type = 'table' and name not in" + str(TRACES_OF_VERSION_1)
+        for (table,) in traces.execute(later).fetchall():
+            traces.execute(f"drop table {table}")
         traces.execute("alter table runs drop column asker")
         traces.execute("pragma user_version = 1")
     site.reopen_telemetry()
