@@ -31,6 +31,7 @@ from api.routes.blocks import blocks
 from api.routes.conversations import conversations as conversation_routes
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
+from api.routes.feedback import cases
 from api.routes.figures import figures
 from api.routes.health import healthz, readyz
 from api.routes.imports import imports
@@ -156,6 +157,7 @@ def build_app(
             readyz,
             metrics,
             figures,
+            cases,
             runs,
             imports,
             snapshots,

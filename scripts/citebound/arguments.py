@@ -4,7 +4,9 @@ import argparse
 from collections.abc import Callable
 from typing import NoReturn, TypeAlias, get_args
 
+from scripts.citebound.case_arguments import case_verbs, feedback_arguments
 from scripts.citebound.commands.ask import ask
+from scripts.citebound.commands.cases import cases, feedback
 from scripts.citebound.commands.conversations import conversations
 from scripts.citebound.commands.doctor import doctor
 from scripts.citebound.commands.figures import figures
@@ -170,6 +172,8 @@ def parser() -> argparse.ArgumentParser:
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--file", help="a trace that was saved with --json")
 
+    feedback_arguments(add("feedback", feedback, "say what an answer was worth; a thumb down makes a case of it"))
+    case_verbs(add("cases", cases, "list the cases, newest first; or one of the verbs below"))
     counted = add("figures", figures, "what each day's runs came to, how long steps took, what is past its threshold")
     counted.add_argument("--days", metavar="N", type=int, default=14, help="the last N days (default: 14)")
 

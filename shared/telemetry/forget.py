@@ -25,7 +25,7 @@ def forget_runs(database: Path, blobs: Blobs, run_ids: Sequence[str]) -> None:
                     "delete from artifacts where (trace_id, span_id) in (select trace_id, span_id from spans where run_id = ?)",
                     [run_id],
                 )
-                for table in ("spans", "runs", "citations"):
+                for table in ("spans", "runs", "citations", "feedback", "cases"):
                     connection.execute(f"delete from {table} where run_id = ?", [run_id])
                 left = [
                     sha256

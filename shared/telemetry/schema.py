@@ -81,6 +81,25 @@ _MIGRATIONS: tuple[str, ...] = (
         primary key (day, step, bucket)
     ) without rowid;
     """,
+    """
+    create table feedback (
+        run_id text not null,
+        by text not null,           -- key_id; '' = the owner
+        thumb text not null,        -- up or down
+        comment text not null,
+        at_ms integer not null,
+        primary key (run_id, by)
+    ) without rowid;
+    create table cases (            -- question, answer and versions are those of the run's record
+        run_id text primary key,
+        layer text,                 -- that failed; null: nobody said yet
+        status text not null,       -- open or closed
+        gold text not null,         -- JSON array of markers of the answer's citations
+        note text not null,
+        made_at_ms integer not null,
+        changed_at_ms integer not null
+    ) without rowid;
+    """,
 )
 
 

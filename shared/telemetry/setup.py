@@ -14,6 +14,7 @@ from shared.ids import RunId
 from shared.settings import TraceSettings
 from shared.telemetry.artifacts import Keeping, stop_using, use
 from shared.telemetry.buffer import Buffer, Content
+from shared.telemetry.cases import Cases
 from shared.telemetry.export import Exported, Exporter
 from shared.telemetry.forget import forget_runs
 from shared.telemetry.metrics import Metrics
@@ -49,6 +50,7 @@ class Telemetry:
         redactor = Redactor(secrets)
         self.database = database
         self.store = TraceStore(database)
+        self.cases = Cases(database)
         self.artifacts = Blobs(artifacts)
         self._buffer = Buffer(max_spans=settings.queue)
         self._keeping = Keeping(level=settings.level, redactor=redactor, keep=self._keep_content)

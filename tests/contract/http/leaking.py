@@ -165,6 +165,11 @@ def secrets(site: Site) -> Secrets:
             who: ask(client, key, f"{CANARY}question {SECRET.title}？")
             for who, key in (("owner", OWNER_KEY), ("twin", readers["twin"]), ("board", readers["board"]))
         }
+        for who, run_id in asked.items():
+            key = OWNER_KEY if who == "owner" else readers[who]
+            said = {"thumb": "down", "comment": f"{CANARY}comment"}
+            headers = {"Authorization": f"Bearer {key}"}
+            assert client.post(f"/api/runs/{run_id}/feedback", json=said, headers=headers).status_code == 200
         talked = {
             who: talk(client, key, f"{CANARY}talk {SECRET.title}？")
             for who, key in (("owner", OWNER_KEY), ("twin", readers["twin"]))
@@ -409,6 +414,20 @@ def _run(ending: str = "", *, shows: bool = True) -> Callable[[Names, Secrets], 
     ]
 
 
+def _feedback(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/api/runs/{run_id}/feedback", body={"thumb": "down", "comment": "x"})
+        for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
+def _case(ending: str = "", *, body: dict[str, Any] | None = None) -> Callable[[Names, Secrets], list[Probe]]:
+    return lambda names, _: [
+        Probe(path=f"/api/cases/{run_id.replace('run_', 'case_')}{ending}", body=body)
+        for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
 def _conversation(*, shows: bool) -> Callable[[Names, Secrets], list[Probe]]:
     return lambda names, _: [
         Probe(path=f"/api/conversations/{one}", shows=shows)
@@ -500,6 +519,11 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
     ("POST", "/api/runs/{run_id}/cancel"): Route(needs="read", probes=_run("/cancel", shows=False)),
     ("POST", "/api/runs/{run_id}/replay"): Route(needs="read", probes=_run("/replay")),
+    ("POST", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_feedback),
+    ("GET", "/api/cases"): Route(needs="read", probes=_one("/api/cases", shows=True)),
+    ("GET", "/api/cases/{case_id}"): Route(needs="read", probes=_case()),
+    ("POST", "/api/cases/{case_id}"): Route(needs="read", probes=_case(body={"note": "x"})),
+    ("GET", "/api/cases/{case_id}/item"): Route(needs="read", probes=_case("/item")),
     ("GET", "/api/conversations"): Route(needs="read", probes=_one("/api/conversations", shows=True)),
     ("POST", "/api/conversations"): Route(needs="read", probes=_one("/api/conversations"), asks=True),
     ("GET", "/api/conversations/{conversation_id}"): Route(needs="read", probes=_conversation(shows=True)),

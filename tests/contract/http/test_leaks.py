@@ -30,7 +30,7 @@ from tests.contract.http.site import Site
 READING = [key for key, route in ROUTES.items() if route.needs in ("read", None)]
 REFUSED = [key for key, route in ROUTES.items() if route.needs in ("write", "admin")]
 _BY_CHANCE = re.compile(
-    r"(?:run|conv)_[0-9a-hjkmnp-tv-z]{26}|chatcmpl-\S+?(?=\")|\"(?:created|\w+_ms)\":\d+|error_id\W+\w+"
+    r"(?:run|conv|case)_[0-9a-hjkmnp-tv-z]{26}|chatcmpl-\S+?(?=\")|\"(?:created|\w+_ms)\":\d+|error_id\W+\w+"
 )
 
 
