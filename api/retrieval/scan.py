@@ -30,12 +30,13 @@ def occurrences(text: str, folded: str, folded_term: str) -> Occurrences | None:
     if at < 0:
         return None
     until = at + len(folded_term)
+    count = folded.count(folded_term, at)
     if not _aligned(text, folded):
         pieces = _pieces(text)
         starts = [0, *accumulate(len(fold(text[first:last])) for first, last in pieces)]
         at = pieces[bisect_right(starts, at) - 1][0]
         until = pieces[bisect_right(starts, until - 1) - 1][1]
-    return Occurrences(count=folded.count(folded_term), start=at, end=until)
+    return Occurrences(count=count, start=at, end=until)
 
 
 def snippet(text: str, start: int, end: int, *, around: int = AROUND) -> tuple[int, int]:
@@ -50,8 +51,10 @@ def snippet(text: str, start: int, end: int, *, around: int = AROUND) -> tuple[i
 
 def _aligned(text: str, folded: str) -> bool:
     """Whether every code point of the text is the one at the same place of its fold."""
-    return text.isascii() or (
-        len(folded) == len(text) and unicodedata.is_normalized("NFC", text) and text.casefold() == folded
+    return (
+        text == folded
+        or text.isascii()
+        or (len(folded) == len(text) and unicodedata.is_normalized("NFC", text) and text.casefold() == folded)
     )
 
 

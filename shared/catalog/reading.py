@@ -44,6 +44,7 @@ _BLOCKS = (
     "snapshot_documents d cross join blocks b on b.doc_id = d.doc_id and b.version = d.version"
     " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
 )
+_FOLDED = "nullif(b.folded, b.text)"  # most Chinese texts are their own fold: read once
 MAPPED_BYTES = (
     8 << 30
 )  # of address space, not of memory; a full scan of 100,000 blocks takes 140 ms with and 220 ms without
@@ -123,9 +124,10 @@ class CatalogReader:
             for row in rows
         ]
 
-    def languages(self, snapshot_id: SnapshotId) -> frozenset[str]:
-        """Of its documents, without regions: "zh" for zh-Hant."""
-        rows = self._rows("select distinct lang from snapshot_documents where snapshot_id = ?", (snapshot_id,))
+    def languages(self, within: Within) -> frozenset[str]:
+        """Of the documents, without regions: "zh" for zh-Hant."""
+        where, parameters = visible(within)
+        rows = self._rows(f"select distinct d.lang from snapshot_documents d where {where}", parameters)
         return frozenset(row[0].lower().split("-")[0] for row in rows)
 
     def is_published(self, snapshot_id: SnapshotId) -> bool:
@@ -222,6 +224,24 @@ class CatalogReader:
         )
         return {row[0] for row in rows}
 
+    def narrowed(self, within: Within) -> frozenset[DocId] | None:
+        """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""
+        if within.labels is None or not self._is_relabelled(within):
+            return within.doc_ids
+        where, parameters = visible(within)
+        return frozenset(
+            row[0] for row in self._rows(f"select d.doc_id from snapshot_documents d where {where}", parameters)
+        )
+
+    def _is_relabelled(self, within: Within) -> bool:
+        """Whether any document of the snapshot has other labels in another place that is looked at."""
+        sql = (
+            "select 1 from snapshot_documents d left join documents k on k.doc_id = d.doc_id"
+            " left join snapshot_documents t on t.snapshot_id = :today and t.doc_id = d.doc_id"
+            " where d.snapshot_id = :id and (k.access is not d.access or t.access <> d.access) limit 1"
+        )
+        return self._row(sql, {"id": within.snapshot_id, "today": within.today}) is not None
+
     def counts(self, within: Within) -> tuple[int, int]:
         """Documents and blocks."""
         where, parameters = visible(within)
@@ -307,22 +327,26 @@ class CatalogReader:
         is_soon_read = within.doc_ids is not None and self.counts(within)[1] <= _SOON_READ
         found = None if is_soon_read else self.candidates(folded_term)
         if found is None:
-            sql = f"select {BLOCK}, b.folded from {_BLOCKS} where {where} order by d.doc_id, b.block_index"
+            sql = f"select {BLOCK}, {_FOLDED} from {_BLOCKS} where {where} order by d.doc_id, b.block_index"
             every = map(_with_folded, self._rows(sql, parameters))
             while some := list(islice(every, _BATCH)):
                 yield some
             return
-        if len(found) > _BATCH:
+        is_placed = len(found) > _BATCH
+        if is_placed:
             found = self.placed(within, found)
         for at in range(0, len(found), _BATCH):
-            rows = self._rows(
-                f"select {BLOCK}, b.folded from json_each(:ids) w cross join blocks b on b.id = w.value"
+            rows = self._all(
+                f"select {BLOCK}, {_FOLDED} from json_each(:ids) w cross join blocks b on b.id = w.value"
                 " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
                 " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
                 f" where {where}",
                 parameters | {"ids": array(found[at : at + _BATCH].tolist())},
             )
-            yield sorted(map(_with_folded, rows), key=lambda row: (row[0].doc_id, row[0].index))
+            some = list(map(_with_folded, rows))
+            if not is_placed:
+                some.sort(key=lambda row: (row[0].doc_id, row[0].index))
+            yield some
 
     def placed(self, within: Within, ids: Ids) -> Ids:
         """Rows of blocks that are within, by doc_id and block index."""
@@ -373,9 +397,9 @@ class CatalogReader:
         with _reading():
             return get_version(self._db, doc_id, version).original_sha256
 
-    def labels_when_removed(self, doc_id: DocId, version: int) -> tuple[str, ...] | None:
-        """In the last snapshot that held it; None = none that is known was removed."""
-        row = self._row("select access from removed_versions where doc_id = ? and version = ?", (doc_id, version))
+    def last_labels(self, doc_id: DocId) -> tuple[str, ...] | None:
+        """Those that are known last for a document, wherever it was published; None = it never was, here."""
+        row = self._row("select access from documents where doc_id = ? and access is not null", (doc_id,))
         return None if row is None else tuple(json.loads(row[0]))
 
     def removed_at_ms(self, snapshot_id: SnapshotId) -> int | None:
@@ -385,6 +409,10 @@ class CatalogReader:
 
     def _row(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> tuple[Any, ...] | None:
         return next(self._rows(sql, parameters), None)
+
+    def _all(self, sql: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        with _reading():
+            return self._db.conn.execute(sql, parameters).fetchall()
 
     def _rows(self, sql: str, parameters: Mapping[str, Any] | tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         with _reading():
@@ -404,7 +432,8 @@ def _document(row: tuple[Any, ...]) -> SnapshotDocument:
 
 
 def _with_folded(row: tuple[Any, ...]) -> tuple[Block, str]:
-    return _block(row), row[COLUMNS]
+    block, folded = _block(row), row[COLUMNS]
+    return block, block.text if folded is None else folded
 
 
 def _section(row: tuple[Any, ...]) -> Section:

@@ -15,7 +15,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("pk-lf-", r"\bpk-lf-[A-Za-z0-9-]{16,}"),
     ("AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
     ("AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),
-    ("gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}"),
+    *((f"gh{kind}_", rf"\bgh{kind}_[A-Za-z0-9]{{30,}}") for kind in "pousr"),  # gh alone stands in every English text
     ("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{30,}"),
     ("hf_", r"\bhf_[A-Za-z0-9]{30,}"),
     ("xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
