@@ -21,6 +21,7 @@ from shared.loopback import leads_to_loopback
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
 from shared.upstream import bearer, complaint_in, failure, host_of, refusal, upstream
+from shared.wire.transport import direct_transport
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.
 NATIVE_DIMENSIONS = {
@@ -101,10 +102,14 @@ class OpenAIEmbedder:
         self._most_inputs = min([settings.batch, *(most for name, most in _MOST_INPUTS.items() if name in self._host)])
         self._asks_dimensions = dimensions != native
         self._loop = OwnLoop("embedding provider")
+        trust_env = not leads_to_loopback(self._url)  # no proxy between two processes of one machine
+        certificates = httpx.create_ssl_context(trust_env=trust_env)
         self._client = httpx.AsyncClient(
+            transport=direct_transport(certificates, trust_env=trust_env),
             timeout=httpx.Timeout(None, connect=_CONNECT_S),  # a request as a whole is timed below
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not leads_to_loopback(self._url),  # no proxy between two processes of one machine
+            trust_env=trust_env,
+            verify=certificates,
             headers=headers,
         )
 

@@ -26,8 +26,12 @@ from shared.upstream import (
     retry_after_s,
     upstream,
 )
+from shared.wire.transport import direct_transport
 
 _CONNECT_S = 10.0
+_MOVED = (
+    0.1  # a deadline is put off once this part of it has passed: for every piece it would cost more than reading it
+)
 _GOODBYE_S = 0.25  # for the end of the body behind the end mark, so that the connection can be used again
 
 
@@ -35,7 +39,7 @@ class OpenAIChat:
     """Always streams, so that a dead provider is told from a slow one. For one event loop.
 
     Time-outs: until the first token of text or reasoning (keep-alive comments don't count: a queue is waiting too), then between any
-    two pieces, comments included. There is none for the whole answer: the harness has the wall clock.
+    two pieces, comments included; that one may be noticed a tenth late. There is none for the whole answer: the harness has the wall clock.
     """
 
     def __init__(self, settings: ChatSettings) -> None:
@@ -54,6 +58,7 @@ class OpenAIChat:
                 timeout=httpx.Timeout(None, connect=_CONNECT_S),
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=STREAMS),
                 trust_env=trust_env,
+                transport=direct_transport(certificates, trust_env=trust_env),
                 verify=certificates,
                 headers={**bearer(settings.api_key), "accept": "text/event-stream"},
             )
@@ -134,15 +139,16 @@ class OpenAIChat:
         if "application/json" in response.headers.get("content-type", ""):  # didn't care that a stream was asked for
             heard(reader.take((await response.aread()).decode(errors="replace")))
             return
-        now_s = asyncio.get_running_loop().time
+        now_s, idle_s, put_off_at = asyncio.get_running_loop().time, self._settings.idle_timeout_s, 0.0
         parser = EventParser()
         async for piece in response.aiter_bytes():
             for data in parser.feed(piece):
                 heard(reader.take(data))
             if reader.done:
                 deadline.reschedule(now_s() + _GOODBYE_S)
-            elif reader.begun:
-                deadline.reschedule(now_s() + self._settings.idle_timeout_s)
+            elif reader.begun and (now := now_s()) >= put_off_at:
+                deadline.reschedule(now + (1 + _MOVED) * idle_s)
+                put_off_at = now + _MOVED * idle_s
         for data in parser.finish():
             heard(reader.take(data, cut=True))
 

@@ -13,6 +13,7 @@ from shared.rerank.port import Reranked
 from shared.rerank.reading import BadReply, read_reply
 from shared.settings import RerankSettings
 from shared.upstream import bearer, failure, host_of, refusal, upstream
+from shared.wire.transport import direct_transport
 
 _CONNECT_S = 10.0
 _PLURAL_HOST = "aliyuncs.com"  # DashScope's path is /reranks. 2026-11
@@ -32,10 +33,14 @@ class HttpReranker:
         self._settings = settings
         self.model = settings.model
         self.depth = settings.depth
+        trust_env = not leads_to_loopback(self.url)  # no proxy between two processes of one machine
+        certificates = httpx.create_ssl_context(trust_env=trust_env)
         self._client = httpx.AsyncClient(
+            transport=direct_transport(certificates, trust_env=trust_env),
             timeout=httpx.Timeout(None, connect=_CONNECT_S),  # a request as a whole is timed below
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=not leads_to_loopback(self.url),  # no proxy between two processes of one machine
+            trust_env=trust_env,
+            verify=certificates,
             headers=bearer(settings.api_key),
         )
 
