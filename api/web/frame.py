@@ -83,6 +83,7 @@ def render(
         headers={
             "Content-Security-Policy": CONTENT_SECURITY_POLICY,
             "Cache-Control": "no-store",
+            "Referrer-Policy": "same-origin",  # with none at all browsers send our own forms as from the origin "null"
             "Vary": "Accept-Language, Cookie",
             **(headers or {}),
         },

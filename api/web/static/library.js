@@ -175,6 +175,7 @@ async function follow(importId) {
   } finally {
     watched.delete(importId);
   }
+  if (byId("upload-status") && !watched.size) byId("upload-status").textContent = "";
   if (byId("ready")) {
     await refreshImports();
     byId("ready").hidden = !last?.snapshot_id || last.state !== "completed";

@@ -4,7 +4,8 @@ import { byId, el, fill, getJson, words } from "./dom.js";
 const SHOWN = 30;
 const chosenSources = new Set();
 const chosenDocuments = new Map();
-let documents = null;
+let documents = [];
+let asked = false;
 
 /** What a question's `scope` is; undefined = everything. */
 export function scope() {
@@ -21,7 +22,8 @@ export function choose(docId, title) {
 }
 
 byId("scope").addEventListener("toggle", async () => {
-  if (!byId("scope").open || documents !== null) return;
+  if (!byId("scope").open || asked) return;
+  asked = true;
   documents = await getJson("/api/documents");
   const sources = [...new Set(documents.map((one) => one.source_label))];
   byId("scope-sources").append(
@@ -47,6 +49,7 @@ byId("scope-clear").addEventListener("click", () => {
 });
 
 function list() {
+  if (!documents.length) return; // not here yet
   const wanted = byId("scope-filter").value.trim().toLowerCase();
   const found = documents.filter((one) => `${one.title}\n${one.key}`.toLowerCase().includes(wanted));
   byId("scope-documents").replaceChildren(
