@@ -16,8 +16,8 @@ _LOOKED_AT = 50  # runs that cite it; the longest quote of them is told
 async def stored_quote(library: Library, telemetry: Telemetry, block_id: str, access: Access) -> StoredQuote:
     """The longest quote of a block that is in no snapshot any more.
 
-    The caller must be one who could have made the run that quotes it, hold a label that the document had in the last snapshot that
-    held it, and may not be barred from the document as it is today. Raises: NotFound, the same for whatever of that fails.
+    The caller must be one who could have made the run that quotes it, and one who may read the document by the labels that are known
+    last for it and as it is today. Raises: NotFound, the same for whatever of that fails.
     """
     runs = await asyncio.to_thread(telemetry.citing, block_id, access, limit=_LOOKED_AT)
     quotes = [

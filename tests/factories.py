@@ -14,6 +14,7 @@ from shared.blobs import Blobs
 from shared.catalog.building import NewSnapshot, begin_snapshot
 from shared.catalog.db import open_database, writing
 from shared.catalog.documents import add_version, content_sha256, ensure_document, next_version
+from shared.catalog.labels import remember_labels
 from shared.catalog.migrations import migrate
 from shared.catalog.snapshots import activate as activate_snapshot
 from shared.catalog.snapshots import membership_sha256
@@ -306,6 +307,7 @@ def _seal(db: Database, manifest: SnapshotManifest, *, now_ms: int) -> None:
                 manifest.snapshot_id,
             ),
         )
+        remember_labels(connection, manifest.snapshot_id)
 
 
 def nest(root: Path, name: str, depth: int) -> None:

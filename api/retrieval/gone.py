@@ -15,12 +15,12 @@ class Gone(Struct, frozen=True, kw_only=True):
 def gone(catalog: CatalogReader, doc_id: DocId, version: int, *, read_from: SnapshotId, access: Access) -> Gone | None:
     """Blocking. None = it is not gone, or the caller may not be told of it.
 
-    read_from: the snapshot in which it was quoted. The labels of the last snapshot that held the version have to do, and today's
-    if the document is in the active snapshot; where the former are not known, only the owner is told. Raises: StorageError.
+    read_from: the snapshot in which it was quoted. The labels that are known last for the document have to do, and today's if it is
+    in the active snapshot; where the former are not known, only the owner is told. Raises: StorageError.
     """
     if catalog.snapshots_of(doc_id, version):
         return None
-    labels = catalog.labels_when_removed(doc_id, version)
+    labels = catalog.last_labels(doc_id)
     if access.labels is not None and (labels is None or (labels and access.labels.isdisjoint(labels))):
         return None
     active = catalog.active()

@@ -71,7 +71,7 @@ async def hybrid_search(
 ) -> tuple[Fused, ...]:
     """The best blocks for a query, at most profile.fusion.top.
 
-    `languages`: of the snapshot's documents.
+    `languages`: of the documents that the caller may see.
     `refine`: puts all fused candidates into their last order, as the profile says (refine.py).
 
     Raises: CollectionUnavailable (versions differ), UpstreamError (embedder, engine or reranker failed; nothing is left out silently).

@@ -60,6 +60,7 @@ class Pinned:
         self._threads = threads
         self._snapshots = snapshots
         self._released = False
+        self._seen_languages: frozenset[str] | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -98,11 +99,11 @@ class Pinned:
 
         Raises: CollectionUnavailable, UpstreamError.
         """
-        if self.access.labels is not None and self._today != self.snapshot.snapshot_id:
-            # the collection knows the labels of its own day only
-            visible = await self.read(lambda catalog: catalog.documents(self.within(doc_ids)))
-            doc_ids = frozenset(one.doc_id for one in visible)
         within = self.within(doc_ids)
+        if within.labels is not None:
+            asked = within
+            doc_ids = await self.read(lambda catalog: catalog.narrowed(asked))
+            within = self.within(doc_ids)
 
         async def material(candidates: Sequence[Fused]) -> Material:
             return await self.read(lambda catalog: read_material(catalog, within, candidates))
@@ -112,7 +113,7 @@ class Pinned:
             within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
             snapshot=self.snapshot,
             collection=self._opened.collection,
-            languages=self._opened.languages,
+            languages=await self._languages(),
             embedder=self._embedder,
             threads=self._threads,
             profile=self.profile,
@@ -121,6 +122,14 @@ class Pinned:
             ),
             tally=tally,
         )
+
+    async def _languages(self) -> frozenset[str]:
+        """Of what the caller sees: that there is more, in another language, must not show in what he finds."""
+        if self.access.labels is None:
+            return self._opened.languages
+        if self._seen_languages is None:
+            self._seen_languages = await self.read(lambda catalog: catalog.languages(self.within()))
+        return self._seen_languages
 
     def check_searchable(self) -> None:
         """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""

@@ -13,7 +13,7 @@ from api.retrieval.contents import ChangedDocument, Contents, Version
 from api.retrieval.notes import Notes
 from api.retrieval.threads import Threads
 from api.retrieval.verify import check_collection, check_facts, checked_manifest
-from shared.catalog.reading import CatalogReader
+from shared.catalog.reading import CatalogReader, Within
 from shared.errors import CollectionUnavailable, NoSnapshot, NotFound, StorageError
 from shared.ids import SnapshotId
 from shared.types.snapshots import Snapshot
@@ -249,7 +249,7 @@ def _open_verified(
     check_facts(
         snapshot, manifest, catalog.facts(snapshot_id), membership_sha256=catalog.membership_sha256(snapshot_id)
     )
-    languages = catalog.languages(snapshot_id)
+    languages = catalog.languages(Within(snapshot_id=snapshot_id, labels=None))
     collection = vectors.open(snapshot_id, files=manifest.collection_files)
     try:
         check_collection(snapshot, manifest, collection.count())

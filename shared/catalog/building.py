@@ -8,6 +8,7 @@ from msgspec import Struct
 from sqlite_utils import Database
 
 from shared.catalog.db import writing
+from shared.catalog.labels import remember_labels
 from shared.catalog.leases import HELD
 from shared.catalog.retention import remember_removed
 from shared.catalog.rows import Row, first_column, one, rows, to_json
@@ -180,6 +181,7 @@ def publish(
         connection.execute(
             "update import_items set state = 'indexed' where import_id = :import and state = 'embedded'", values
         )
+        remember_labels(connection, manifest.snapshot_id)
         if activate:
             move_pointer(connection, manifest.snapshot_id, cause=f"import {import_id}", now_ms=now_ms)
     return "published"

@@ -299,6 +299,27 @@ _MIGRATIONS: tuple[str, ...] = (
         primary key (conversation_id, ordinal)
     ) without rowid;
     """,
+    """
+    -- JSON array: the labels that are known last for a document, see labels.py; null: it was never published
+    alter table documents add column access text;
+    update documents set access = (
+        select m.access from snapshot_documents m join snapshots s using (snapshot_id)
+        where m.doc_id = documents.doc_id and s.published_at_ms is not null
+        order by s.published_at_ms desc, s.snapshot_id desc limit 1);
+    -- when no snapshot holds it any more nobody knows which of its versions was published last: one that was closed, if there was one
+    update documents set access = (
+        select r.access from removed_versions r where r.doc_id = documents.doc_id
+        order by r.access = '[]', r.version desc limit 1) where access is null;
+    create table versions_removed (          -- no snapshot holds them any more
+        doc_id text not null,
+        version integer not null,
+        removed_at_ms integer not null,
+        primary key (doc_id, version)
+    ) without rowid;
+    insert into versions_removed select doc_id, version, removed_at_ms from removed_versions;
+    drop table removed_versions;
+    alter table versions_removed rename to removed_versions;
+    """,
 )
 
 

@@ -226,7 +226,7 @@ class CatalogReader:
 
     def narrowed(self, within: Within) -> frozenset[DocId] | None:
         """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""
-        if within.labels is None or not self._is_relabelled(within):
+        if not self._is_relabelled(within):
             return within.doc_ids
         where, parameters = visible(within)
         return frozenset(

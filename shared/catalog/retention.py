@@ -115,7 +115,7 @@ def removing(db: Database) -> list[SnapshotId]:
 
 
 def forget_members(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> bool:
-    """Take out some of its documents; True while there are more. Versions that no other snapshot holds are remembered with their labels."""
+    """Take out some of its documents; True while there are more. Versions that no other snapshot holds are remembered."""
     with writing(db) as connection:
         values = {"id": snapshot_id, "now": now_ms, "limit": _MEMBERS_AT_ONCE}
         some = (
@@ -123,8 +123,8 @@ def forget_members(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> boo
             " (select state from snapshots where snapshot_id = :id) = 'removing' order by doc_id limit :limit"
         )
         connection.execute(
-            "insert or replace into removed_versions (doc_id, version, access, removed_at_ms)"
-            " select doc_id, version, access, :now from snapshot_documents as d where snapshot_id = :id"
+            "insert or replace into removed_versions (doc_id, version, removed_at_ms)"
+            " select doc_id, version, :now from snapshot_documents as d where snapshot_id = :id"
             f" and doc_id in ({some}) and not exists (select 1 from snapshot_documents as o"
             " where o.doc_id = d.doc_id and o.version = d.version and o.snapshot_id <> :id)",
             values,

@@ -12,12 +12,12 @@ from shared.ids import DocId, SnapshotId
 class Within(Struct, frozen=True, kw_only=True):
     """One snapshot, under a caller's labels, inside a scope. None = no restriction.
 
-    labels: must do in `snapshot_id` and, for a document that is in `today` as well, there too.
+    labels: must do in `snapshot_id`, as they are known last for the document and, if it is in `today` as well, there too.
     """
 
     snapshot_id: SnapshotId
     labels: frozenset[str] | None
-    today: SnapshotId | None = None  # the active snapshot: labels that were tightened since hold for older ones
+    today: SnapshotId | None = None  # the active snapshot: what it closes is closed in the others
     doc_ids: frozenset[DocId] | None = None
 
 
@@ -25,7 +25,10 @@ def visible(within: Within) -> tuple[str, dict[str, Any]]:
     """The condition on snapshot_documents `d`, with its parameters."""
     where, parameters = "d.snapshot_id = :snapshot_id", {"snapshot_id": str(within.snapshot_id)}
     if within.labels is not None:
-        where += f" and {_readable('d')}"
+        where += (
+            f" and {_readable('d')} and exists (select 1 from documents k"
+            f" where k.doc_id = d.doc_id and (k.access = d.access or {_readable('k')}))"
+        )
         parameters["labels"] = array(within.labels)
         if within.today not in (None, within.snapshot_id):
             where += (

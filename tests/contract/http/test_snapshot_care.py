@@ -322,6 +322,20 @@ def test_a_run_of_the_owner_opens_its_quotes_to_nobody_else(site: Site) -> None:
     assert not may_see(site, first.blocks()[0].block_id, FINANCE)
 
 
+@pytest.mark.parametrize("first_to_go", [0, 1])
+def test_a_quote_goes_by_the_labels_known_last_whichever_snapshot_went_last(site: Site, first_to_go: int) -> None:
+    is_open = structs.replace(TRAVEL, access=())
+    published = [site.publish(is_open), site.publish(structs.replace(TRAVEL, access=("board",)))]
+    site.publish(MANUAL)
+    for one in published:
+        cite(site, one, TRAVEL.key, run_id=f"run_of_{one.snapshot_id}", access=("finance",))
+    for one in (published[first_to_go], published[1 - first_to_go]):
+        removed(site, one)
+    for one in published:
+        block = one.blocks()[0].block_id
+        assert [may_see(site, block, labels) for labels in (FINANCE, FINANCE | {"board"})] == [False, True]
+
+
 def test_labels_tightened_since_hold_for_quotes_too(site: Site) -> None:
     first = site.publish(TRAVEL)
     cite(site, first, TRAVEL.key, access=("finance",))

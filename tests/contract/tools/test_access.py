@@ -1,19 +1,22 @@
 """A document the caller may not see does not exist for him: no title, count, snippet or difference in an error gives it away."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 
-from api.retrieval.library import Pinned
+from api.retrieval.library import Library, Pinned
 from api.tools.registry import Toolbox, ToolResult
 from shared.access import Access
+from shared.catalog.db import open_database
+from shared.catalog.snapshots import activate
 from shared.errors import NotFound, ScopeNotFound
 from shared.ids import DocId
 from shared.types.runs import Scope
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE, SECRET
 from tests.contract.tools.world import World
-from tests.factories import NOW_MS, a_document
+from tests.factories import NOW_MS, ADocument, Published, a_document
 
 STAFF = Access(labels=frozenset({"staff"}))
 BOARD = Access(labels=frozenset({"staff", "board"}))
@@ -101,12 +104,30 @@ def test_labels_tightened_later_hold_for_old_versions_too(world: World) -> None:
     assert world.run(lambda library: library.block(old.block_id, BOARD)).block == old
 
 
+def taken_out_again(world: World, other: ADocument, first: Published) -> None:
+    world.publish(other, now_ms=NOW_MS + 2)
+
+
+def rolled_back(world: World, other: ADocument, first: Published) -> None:
+    with closing(open_database(world.layout.catalog)) as db:
+        activate(db, first.snapshot_id, cause="activate", now_ms=NOW_MS + 2)
+
+
+def left_as_it_is(world: World, other: ADocument, first: Published) -> None:
+    pass
+
+
+@pytest.mark.parametrize("then", [left_as_it_is, taken_out_again, rolled_back])
 @pytest.mark.parametrize("tool", ON_A_DOCUMENT)
-def test_labels_tightened_later_hold_on_a_named_older_snapshot(world: World, tool: str) -> None:
+def test_labels_tightened_later_hold_on_an_older_snapshot_whatever_is_active(
+    world: World, tool: str, then: Callable[[World, ADocument, Published], None]
+) -> None:
     other = a_document("食堂.md", "海燕食堂的菜单。", source="食堂")
     first = world.publish(a_document("纪要.md", "海燕项目的纪要。", source="会议"), other)
     world.publish(a_document("纪要.md", "海燕项目的纪要。", source="会议", access=("board",)), other, now_ms=NOW_MS + 1)
-    arguments = ON_A_DOCUMENT[tool](first.doc_id("纪要.md"))
+    then(world, other, first)
+    [minutes] = first.blocks("纪要.md")
+    arguments = ON_A_DOCUMENT[tool](minutes.doc_id)
 
     async def call(pinned: Pinned) -> ToolResult:
         return await Toolbox(pinned).call(tool, arguments)
@@ -114,8 +135,13 @@ def test_labels_tightened_later_hold_on_a_named_older_snapshot(world: World, too
     async def search(pinned: Pinned) -> ToolResult:
         return await Toolbox(pinned).call("search_blocks", {"query": "海燕项目的纪要"})
 
+    async def page(library: Library) -> str:
+        return (await library.block(minutes.block_id, STAFF, snapshot_id=first.snapshot_id)).block.text
+
     assert world.pinned(call, access=STAFF, snapshot_id=first.snapshot_id).error_code == "scope_not_found"
     assert world.pinned(call, access=BOARD, snapshot_id=first.snapshot_id).error_code is None
+    with pytest.raises(NotFound):
+        world.run(page)
     seen = world.pinned(search, access=STAFF, snapshot_id=first.snapshot_id).seen
     assert {one.doc_id for one in seen} == {first.doc_id("食堂.md")}
 
