@@ -12,8 +12,6 @@ from msgspec import Struct
 from shared.ids import BlockId, DocId
 from shared.vectors.port import Hit
 
-_STEP = 2.0**-20  # of a cosine: processors differ in the last bits of it
-
 
 class Profile(Struct, frozen=True, kw_only=True):
     """A way of searching, by name; changing a number makes a new one."""
@@ -76,7 +74,7 @@ def keyword_share(best: float, asked: float) -> float:
 def _spread(branch: Sequence[Hit]) -> list[float]:
     if not branch:
         return []
-    scores = [round(hit.score / _STEP) for hit in branch]
+    scores = [hit.score for hit in branch]
     least, most = min(scores), max(scores)
     return [(score - least) / (most - least) if most > least else 1.0 for score in scores]
 

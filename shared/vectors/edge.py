@@ -5,7 +5,8 @@ collections/.building/NAME     under construction, invisible; its lock beside it
 collections/.building/NAME~    on its way out
 
 Every vector is looked at (no graph): deterministic, and quick to publish. Segments that are large enough for it to matter are looked
-through in 8 bits; the best four times as many as asked for are then compared in 32 bits, so scores and order are those of the numbers given.
+through in 8 bits first, and the best of that, many times the limit, compared in 32. Where these lie so close together that rounding to 8 bits
+may have kept a better one out (BLUR), everything is compared in 32 bits. Scores and order are those of the numbers given (decision 0023).
 Nothing in the engine releases the interpreter lock, so calls from several threads take turns: 3 ms for a dense search in 100,000 blocks.
 Keyword weights are in fixed point and IDF is ours, kept beside the engine's files (keywords.py): the engine's own counts deleted points.
 IDF is that of the whole collection, also under a filter: a word's rarity must not depend on who asks for it.
@@ -29,16 +30,18 @@ from shared.ids import BlockId, DocId
 from shared.vectors.keywords import NONE, Frequencies, Tally, decode
 from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
-from shared.vectors.ranking import Found, of_documents, top
+from shared.vectors.ranking import Found, out_of, top
 from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, storing, sync_folder, verify
-from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load
+from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load, steps_in_8_bits
 
 _FREQUENCIES = "frequencies.msgpack"
 _BATCH = 1_000  # points per upsert, ids per retrieve
 _SEGMENT = (
     50_000  # points: optimising one takes up to 1 GB, all at once would take 1.7 GB at 100,000 and more and more beyond
 )
-_SEARCH = qe.SearchParams(quantization=qe.QuantizationSearchParams(rescore=True, oversampling=4.0))
+BLUR = 5  # steps of the 8 bits: 8.6 standard deviations of how much two blocks' rounding errors differ (decision 0023)
+_QUICKLY = qe.SearchParams(quantization=qe.QuantizationSearchParams(rescore=True))
+_EXACTLY = qe.SearchParams(quantization=qe.QuantizationSearchParams(ignore=True))
 _MANY = 100  # documents: of fewer the engine finds the points quickly
 _WIDE = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -87,7 +90,7 @@ class EdgeVectors:
         verify(folder, files)
         frequencies = _frequencies(folder, name)
         try:
-            return EdgeCollection(qe.EdgeShard.load(str(folder)), frequencies)
+            return EdgeCollection(qe.EdgeShard.load(str(folder)), frequencies, step=steps_in_8_bits(folder))
         except Exception as error:  # the engine has no exceptions of its own
             raise CollectionUnavailable(f"collection {name} can't be opened: {error}", ids=[name]) from error
 
@@ -195,6 +198,7 @@ class EdgeBuilder:
                 self._shard.close()
                 # The first load applies and removes what small segments keep in journals: after it the files stay as they are.
                 self._shard = qe.EdgeShard.load(str(self._folder))
+                step = steps_in_8_bits(self._folder)
             frequencies = self._tally.frequencies()
             with storing(f"collection {self._place.name} can't be sealed"):
                 (self._folder / _FREQUENCIES).write_bytes(frequencies.encode())
@@ -202,7 +206,7 @@ class EdgeBuilder:
                 self._folder.rename(self._place)
                 sync_folder(self._place.parent)
                 sync_folder(self._folder.parent)
-            return digests, EdgeCollection(self._shard, frequencies)
+            return digests, EdgeCollection(self._shard, frequencies, step=step)
         finally:
             self._lock.release()
 
@@ -217,9 +221,11 @@ class EdgeBuilder:
 
 
 class EdgeCollection:
-    def __init__(self, shard: qe.EdgeShard, frequencies: Frequencies) -> None:
+    def __init__(self, shard: qe.EdgeShard, frequencies: Frequencies, *, step: float) -> None:
+        """step: of the 8 bits that its vectors are kept in too, the widest; 0 = of none of them."""
         self._shard = shard
         self._frequencies = frequencies
+        self._blur = BLUR * step
         self._wide: tuple[tuple[DocId, ...], bool] = ((), False)  # the last scope, and what was found of it
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
@@ -257,19 +263,22 @@ class EdgeCollection:
             self._shard.close()
 
     def _search(self, vector: list[float] | qe.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
-        if within.doc_ids == ():
+        if limit <= 0 or within.doc_ids == ():
             return []
         query, only = qe.Query.Nearest(vector, using=using), conditions(within)
 
-        def fetch(count: int, only: qe.Filter | None = only) -> list[Found]:
-            request = qe.QueryRequest(limit=count, query=query, filter=only, with_payload=False, params=_SEARCH)
+        def fetch(count: int, only: qe.Filter | None = only, params: qe.SearchParams = _EXACTLY) -> list[Found]:
+            request = qe.QueryRequest(limit=count, query=query, filter=only, with_payload=False, params=params)
             with engine():
                 return [(point.score, cast(uuid.UUID, point.id)) for point in self._shard.query(request)]
 
-        if within.doc_ids is not None and self._is_wide(within.doc_ids):
+        blur = self._blur if using == "dense" else 0.0
+        wide = within.doc_ids is not None and self._is_wide(within.doc_ids)
+        if wide or blur:
             asked = limit * _WIDE
-            found = fetch(asked, conditions(Filter(access=within.access)))
-            hits = of_documents(frozenset(within.doc_ids), found, limit, asked=asked)
+            found = fetch(asked, conditions(Filter(access=within.access)) if wide else only, _QUICKLY)
+            some = frozenset(within.doc_ids or ()) if wide else None
+            hits = out_of(found, limit, asked=asked, doc_ids=some, blur=blur)
             if hits is not None:
                 return hits
         return top(fetch, limit)

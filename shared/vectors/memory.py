@@ -9,7 +9,7 @@ from shared.errors import CollectionUnavailable, Conflict
 from shared.ids import BlockId
 from shared.vectors.keywords import Tally, stored
 from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
-from shared.vectors.ranking import by_rank
+from shared.vectors.ranking import by_rank, rounded
 
 
 class MemoryVectors:
@@ -126,7 +126,7 @@ class MemoryCollection:
 
     def _best(self, scores: dict[int, float], within: Filter, limit: int) -> list[Hit]:
         hits = [
-            Hit(block_id=point.block_id, doc_id=point.doc_id, index=point.index, score=score)
+            Hit(block_id=point.block_id, doc_id=point.doc_id, index=point.index, score=rounded(score))
             for point, score in ((self._points[at], score) for at, score in scores.items())
             if _admits(within, point)
         ]

@@ -1,6 +1,7 @@
 """One order of hits for every engine.
 
 Engines order equal scores by insertion, and differently for different limits; identical paragraphs are common in real documents.
+Scores are rounded to STEP before anything is ordered or cut: processors differ in the last bits of a cosine. Keyword scores are multiples of it.
 """
 
 import heapq
@@ -13,8 +14,13 @@ from shared.vectors.point_ids import unpack
 from shared.vectors.port import Hit
 
 Found: TypeAlias = tuple[float, uuid.UUID]  # score, packed block id
+STEP = 2.0**-20
 _SLACK = 16  # asked for beyond the limit: most searches then end with one request
 _GROWTH = 8
+
+
+def rounded(score: float) -> float:
+    return round(score / STEP) * STEP
 
 
 def top(fetch: Callable[[int], list[Found]], limit: int) -> list[Hit]:
@@ -26,19 +32,23 @@ def top(fetch: Callable[[int], list[Found]], limit: int) -> list[Hit]:
     if limit <= 0:
         return []
     asked = limit + _SLACK
-    found = fetch(asked)
-    while len(found) == asked and found[-1][0] == found[limit - 1][0]:
+    while (hits := out_of(fetch(asked), limit, asked=asked)) is None:
         asked *= _GROWTH
-        found = fetch(asked)
-    return [_hit(*best) for best in heapq.nsmallest(limit, found, key=_rank)]
+    return hits
 
 
-def of_documents(doc_ids: Collection[DocId], found: list[Found], limit: int, *, asked: int) -> list[Hit] | None:
-    """The first `limit` hits of these documents, out of the engine's `asked` best of all; None = there may be others before them."""
-    kept = [hit for hit in (_hit(*one) for one in found) if hit.doc_id in doc_ids]
-    if len(found) == asked and (len(kept) < limit or kept[limit - 1].score == found[-1][0]):
+def out_of(
+    found: list[Found], limit: int, *, asked: int, doc_ids: Collection[DocId] | None = None, blur: float = 0.0
+) -> list[Hit] | None:
+    """The first `limit` hits (of these documents), out of the engine's `asked` best of all; None = others may come before one of them.
+
+    blur: by how much the score of a block that was left out may be above the last one's that was found.
+    """
+    best = [(rounded(score), packed) for score, packed in found]
+    kept = best if doc_ids is None else [one for one in best if unpack(one[1])[1] in doc_ids]
+    if len(best) == asked and (len(kept) < limit or kept[limit - 1][0] <= best[-1][0] + blur):
         return None
-    return sorted(kept, key=by_rank)[:limit]
+    return [_hit(*one) for one in heapq.nsmallest(limit, kept, key=_rank)]
 
 
 def by_rank(hit: Hit) -> tuple[float, str, int, str]:

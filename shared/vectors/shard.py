@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import qdrant_edge as qe
+from msgspec import Struct
 
 from shared.access import EVERYONE
 from shared.errors import StorageError, UpstreamError
@@ -56,6 +58,21 @@ def block_ids_in(shard: qe.EdgeShard) -> Iterator[BlockId]:
         yield from (unpack(cast(uuid.UUID, record.id))[0] for record in records)
         if offset is None:
             return
+
+
+def steps_in_8_bits(folder: Path) -> float:
+    """The widest step between two neighbouring 8-bit numbers of any segment's vectors; 0 = every vector is kept in 32 bits only.
+
+    Raises: OSError, msgspec.MsgspecError.
+    """
+    noted = (msgspec.json.decode(path.read_bytes(), type=_InBytes) for path in folder.rglob("quantized.meta.json"))
+    return max((one.alpha for one in noted), default=0.0)
+
+
+class _InBytes(Struct, frozen=True, kw_only=True):
+    """What the engine notes beside vectors in 8 bits: component = offset + alpha * number."""
+
+    alpha: float
 
 
 @contextmanager

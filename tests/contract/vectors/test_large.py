@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from shared.ids import DocId
 from shared.vectors.edge import EdgeVectors
 from shared.vectors.port import Dense, Filter
+from shared.vectors.ranking import STEP
 from tests.contract.vectors.points import EVERYTHING, a_point, sealed, sparse
 
 DIMENSIONS = 384
@@ -39,8 +41,30 @@ def test_order_and_scores_are_those_of_the_numbers_given(tmp_path: Path) -> None
     collection.close()
 
 
+@pytest.mark.parametrize(("alike", "apart"), [(22_000, 0.01), (22_000, 0.03), (2_000, 0.004)])
+def test_no_block_is_left_out_among_many_that_are_nearly_alike(alike: int, apart: float, tmp_path: Path) -> None:
+    source = np.random.default_rng(5)
+    form = _unit(source.standard_normal((1, DIMENSIONS)))
+    others = source.standard_normal((len(DOCUMENTS) * EACH - alike, DIMENSIONS))
+    rows = _unit(np.concatenate([form + apart * source.standard_normal((alike, DIMENSIONS)), others]))
+    points = [a_point(DOCUMENTS[at // EACH], at % EACH, dense=row) for at, row in enumerate(rows)]
+    collection = sealed(EdgeVectors(tmp_path / "collections"), points, name="alike", dimensions=DIMENSIONS)
+    some = tuple(DocId(name) for name in DOCUMENTS[::3])
+    in_some = [at for at in range(len(rows)) if DOCUMENTS[at // EACH] in some]
+
+    for query in _unit(form + apart * source.standard_normal((8, DIMENSIONS))):
+        for within, among in ((EVERYTHING, list(range(len(rows)))), (Filter(doc_ids=some), in_some)):
+            hits = collection.dense(query, within=within, limit=20)
+            found = [DOCUMENTS.index(hit.doc_id) * EACH + hit.index for hit in hits]
+            assert set(found) <= set(among)
+            assert len(set(found)) == 20
+            best = np.sort(rows[among] @ query)[::-1][:20]
+            assert np.allclose(np.sort(rows[found] @ query)[::-1], best, rtol=0, atol=2 * STEP)
+    collection.close()
+
+
 def _best(rows: Dense, query: Dense, within: "range | list[int]", limit: int) -> list[tuple[str, int]]:
-    scores = np.round(rows[within] @ query, 6)  # equal vectors are equal, whatever the order of adding up
+    scores = np.round(rows[within] @ query / STEP)  # equal vectors are equal, whatever the order of adding up
     order = sorted(range(len(within)), key=lambda place: (-scores[place], within[place]))[:limit]
     return [(DOCUMENTS[within[place] // EACH], within[place] % EACH) for place in order]
 

@@ -81,16 +81,6 @@ def test_a_keyword_branch_that_says_little_does_not_outvote_the_dense_one() -> N
     ]
 
 
-def test_cosines_that_differ_by_a_processors_last_bits_only_are_equal() -> None:
-    dense = [a_hit("bbbbbbbb.v1#0", 0.8000001), a_hit("aaaaaaaa.v1#0", 0.8), a_hit("cccccccc.v1#0", 0.7)]
-
-    assert [one.block_id for one in fuse_scores(dense, [], keyword_share=1.0)] == [
-        "aaaaaaaa.v1#0",
-        "bbbbbbbb.v1#0",
-        "cccccccc.v1#0",
-    ]
-
-
 @pytest.mark.parametrize(
     ("best", "asked", "share"),
     [(8.0, 10.0, 1.0), (20.0, 10.0, 1.0), (4.0, 10.0, 0.25), (0.0, 10.0, 0.0), (0.0, 0.0, 0.0)],

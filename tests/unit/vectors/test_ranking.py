@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.ids import BlockId, DocId, block_id
 from shared.vectors.point_ids import pack, unpack
-from shared.vectors.ranking import Found, by_rank, of_documents, top
+from shared.vectors.ranking import STEP, Found, by_rank, out_of, top
 
 docs = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=8, max_size=8).map(DocId)
 in_one_snapshot = st.builds(block_id, docs, st.just(1), st.integers(0, 50))  # one version per document
@@ -66,7 +66,7 @@ def test_the_best_of_all_say_which_are_the_best_of_some_documents_unless_others_
     only_b = frozenset({DocId("bbbbbbbb")})
 
     def first(limit: int, *, asked: int) -> list[tuple[str, int]] | None:
-        hits = of_documents(only_b, found[:asked], limit, asked=asked)
+        hits = out_of(found[:asked], limit, asked=asked, doc_ids=only_b)
         return None if hits is None else [(hit.doc_id, hit.index) for hit in hits]
 
     assert first(1, asked=3) == [("bbbbbbbb", 0)]
@@ -74,3 +74,23 @@ def test_the_best_of_all_say_which_are_the_best_of_some_documents_unless_others_
     assert first(2, asked=4) is None  # another with the same score may follow
     assert first(2, asked=5) == [("bbbbbbbb", 0), ("bbbbbbbb", 1)]
     assert first(3, asked=6) == [("bbbbbbbb", 0), ("bbbbbbbb", 1)]  # there were no more than five
+
+
+def test_scores_that_differ_by_a_processors_last_bits_only_are_equal_before_the_list_is_cut() -> None:
+    last_bit = STEP / 16
+    scores = {"cccccccc": 0.75, "bbbbbbbb": 0.5 + last_bit, "aaaaaaaa": 0.5, "dddddddd": 0.5 - last_bit}
+    found = [(score, pack(block_id(DocId(doc), 1, 0))) for doc, score in scores.items()]
+
+    assert [(hit.doc_id, hit.score) for hit in top(lambda count: found[:count], 2)] == [
+        ("cccccccc", 0.75),
+        ("aaaaaaaa", 0.5),
+    ]
+    assert out_of(found[:3], 2, asked=3) is None  # the fourth is equal to the second
+
+
+def test_what_was_chosen_by_blurred_scores_holds_only_where_none_that_was_left_out_can_be_as_good() -> None:
+    found = [(score, pack(block_id(DocId("aaaaaaaa"), 1, at))) for at, score in enumerate((0.75, 0.5, 0.25))]
+
+    assert [hit.index for hit in out_of(found, 2, asked=3, blur=0.125) or ()] == [0, 1]
+    assert out_of(found, 2, asked=3, blur=0.25) is None
+    assert [hit.index for hit in out_of(found, 2, asked=4, blur=0.25) or ()] == [0, 1]  # there are no more
