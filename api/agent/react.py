@@ -10,6 +10,7 @@ Strict about meaning, tolerant about form: see tests/unit/agent/malformed.py for
 import re
 
 from api.agent.arguments import FENCE_LINE, Unreadable, read_object, read_pairs, starts_object, starts_pair
+from api.agent.brackets import ANY_CLOSER, CLOSERS, FENCE, OPENERS, closing_at, past, past_blank, wrapped_in
 from api.agent.called import called, plain_name
 from api.agent.decisions import Decision, Ending, Finish, Problem, ProtocolError, ToolAction
 from api.agent.hidden import without_hidden
@@ -22,7 +23,6 @@ from api.agent.labels import (
     INPUT,
     MARKUP,
     OBSERVATION,
-    PROTOCOL_FOLLOWS,
     THOUGHT,
     repetition_of,
 )
@@ -35,14 +35,10 @@ _ENDINGS: dict[str, Ending] = {
     "refuse": "refusal", "拒答": "refusal", "拒绝": "refusal",
     "clarify": "clarification", "澄清": "clarification", "提问": "clarification",
 }  # fmt: skip
-_CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}
-_OPENERS = {"]": "[［", "］": "[［", ")": "(（", "）": "(（", "】": "【"}
-_ANY_CLOSER = tuple(_OPENERS)
 _CALLED = re.compile(
     rf"[`*_\s\u200b\ufeff【]*+({'|'.join(sorted(_ENDINGS, key=len, reverse=True))}|[A-Za-z_][\w.]*)[`*_】]*[ \t\u200b]*",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\s*+```[\w-]*[ \t]*\n?")
 _CLOSING = re.compile(r"(?:\s*+[\]］)）】}｝])*+")
 _ESCAPED = re.compile(r"\{\s*+\\\"")
 _BLOCK_ID = re.compile(BLOCK_ID_PATTERN)
@@ -63,7 +59,7 @@ def parse(reply: str, *, tools: frozenset[str], cut: bool) -> Decision:
         return _unlabelled(text, cut=cut)
     label, start = found
     thought = _thought(text[:label])
-    holds_object = starts_object(text, _past_blank(text, _past(_FENCE, text, start)))
+    holds_object = starts_object(text, past_blank(text, past(FENCE, text, start)))
     name = None if holds_object else _CALLED.match(text, start)
     decision: Decision
     if name is None:
@@ -174,14 +170,14 @@ def _tool(text: str, begin: int, at: int, name: str, *, thought: str, tools: fro
     def wrong(problem: Problem, detail: str = "") -> ProtocolError:
         return ProtocolError(thought=thought, problem="cut" if cut else problem, detail=detail, kept=text.strip())
 
-    at = _past(INPUT, text, at)
-    at = _past_blank(text, at)
+    at = past(INPUT, text, at)
+    at = past_blank(text, at)
     opener = text[at : at + 1]
-    closers = _CLOSERS.get(opener, "]］")
-    bracketed = opener in _CLOSERS
+    closers = CLOSERS.get(opener, "]］")
+    bracketed = opener in CLOSERS
     if bracketed:
         at += 1
-    at = _past_blank(text, _past(_FENCE, text, at))
+    at = past_blank(text, past(FENCE, text, at))
     while starts_object(text, at) and starts_object(text, at + 1):  # {{…}}, copied from a template
         at += 1
     if _ESCAPED.match(text, at):
@@ -198,8 +194,8 @@ def _tool(text: str, begin: int, at: int, name: str, *, thought: str, tools: fro
         arguments, at = read.value, read.end
     else:
         return wrong("not_an_object" if bracketed else "no_brackets", name)
-    for closing in (_FENCE, _CLOSING, _FENCE):
-        at = _past(closing, text, at)
+    for closing in (FENCE, _CLOSING, FENCE):
+        at = past(closing, text, at)
     rest = repetition_of(text[begin:at].strip()).sub("", text[at:])
     if _more_actions(rest, tools):
         return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
@@ -210,14 +206,14 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
     def wrong(problem: Problem, detail: str = "") -> ProtocolError:
         return ProtocolError(thought=thought, problem=problem, detail=detail, kept=text.strip())
 
-    at = _past_blank(text, at)
+    at = past_blank(text, at)
     if given := INPUT.match(text, at):
         return _final_answer(text, given, thought=thought, ending=ending)
-    if text[at : at + 1] not in _CLOSERS:
+    if text[at : at + 1] not in CLOSERS:
         return wrong("no_brackets", "Finish")
     start = at + 1
-    wrapped = _wrapped(text, start, _CLOSERS[text[at]])
-    end = wrapped[1] if wrapped else _closing(text, start, text[at])
+    wrapped = wrapped_in(text, start, CLOSERS[text[at]])
+    end = wrapped[1] if wrapped else closing_at(text, start, text[at])
     unclosed = end is None
     if end is None:
         if cut:
@@ -227,7 +223,7 @@ def _finish(text: str, at: int, ending: Ending, *, thought: str, tools: frozense
     if _more_actions(rest, tools):
         return wrong("several_actions")
     body = wrapped[0] if wrapped else text[start:end].strip()
-    if unclosed and body.endswith(_ANY_CLOSER) and not set(body[:-1]) & set(_OPENERS.get(body[-1], "")):
+    if unclosed and body.endswith(ANY_CLOSER) and not set(body[:-1]) & set(OPENERS.get(body[-1], "")):
         body = body[:-1].rstrip()  # closed by a bracket of another kind
     if _BLOCK_ID.search(rest) and not OBSERVATION.search(rest):  # Finish[…]【来源：…】
         body, end = body + rest[: _envelope_at(rest, 0)].rstrip(), len(text) - 1
@@ -256,62 +252,7 @@ def _envelope_at(text: str, start: int) -> int:
     return imitated.start() if imitated else len(text)
 
 
-def _closing(text: str, start: int, opener: str) -> int | None:
-    """The bracket that ends an answer.
-
-    The balanced one if nothing but the protocol follows it; else the first of any that the protocol follows; else the
-    last one that closes nothing inside the answer.
-    """
-    closers = _CLOSERS[opener]
-    openers = _OPENERS[closers[0]]
-    depth = 1
-    first_end: int | None = None
-    unmatched: int | None = None
-    for at in range(start, len(text)):
-        if text[at] in openers:
-            depth += 1
-        elif text[at] in closers:
-            depth -= 1
-            ends = PROTOCOL_FOLLOWS.match(text, at + 1) is not None
-            if ends and depth == 0:
-                return at
-            if ends and first_end is None:
-                first_end = at
-            if depth == 0:
-                unmatched = at
-            depth = max(depth, 1)
-    return unmatched if first_end is None else first_end
-
-
-def _wrapped(text: str, start: int, closers: str) -> tuple[str, int] | None:
-    """`Finish[{"answer": "..."}]` means its one string: that string, and where the closing bracket stands."""
-    at = _past_blank(text, _past(_FENCE, text, start))
-    if not starts_object(text, at):
-        return None
-    try:
-        read = read_object(text, at)
-    except Unreadable:
-        return None
-    end = _past_blank(text, _past(_FENCE, text, read.end))
-    match list(read.value.items()):
-        case [("answer" | "text" | "content" | "reason" | "question" | "答案", str(value))] if end < len(text):
-            return (value.strip(), end) if text[end] in closers else None
-        case _:
-            return None
-
-
 def _more_actions(rest: str, tools: frozenset[str]) -> bool:
     """A second action that isn't the consequence of a self-made observation."""
     observed = OBSERVATION.search(rest)
     return _find_action(rest[: observed.start()] if observed else rest, tools) is not None
-
-
-def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
-
-
-def _past_blank(text: str, at: int) -> int:
-    while at < len(text) and (text[at].isspace() or text[at] in "\u200b\u2060\ufeff"):
-        at += 1
-    return at
