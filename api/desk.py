@@ -139,18 +139,24 @@ class Running:
         assert self._record is not None
         return self._record
 
-    async def events(self, *, idle_s: float) -> AsyncGenerator[RunEvent | None]:
-        """Every event in order to the end; None whenever nothing happened for `idle_s`."""
+    async def events(self, *, idle_s: float) -> AsyncGenerator[tuple[RunEvent, ...]]:
+        """Every event in order to the end, those together that are there at once; () whenever nothing happened for `idle_s`."""
         while True:
-            try:
-                async with asyncio.timeout(idle_s):
-                    event = await self._events.get()
-            except TimeoutError:
-                yield None
-                continue
-            if event is None:
+            if self._events.empty():
+                try:
+                    async with asyncio.timeout(idle_s):
+                        found = [await self._events.get()]
+                except TimeoutError:
+                    yield ()
+                    continue
+            else:
+                found = []
+            while not self._events.empty():
+                found.append(self._events.get_nowait())
+            if told := tuple(event for event in found if event is not None):
+                yield told
+            if None in found:
                 return
-            yield event
 
     def emit(self, event: RunEvent) -> None:
         if isinstance(event, RunFailed):

@@ -32,6 +32,7 @@ from api.agent.steps import (
 )
 from api.tools.contract import ToolResult
 from api.tools.recording import recorded
+from shared.aside import aside
 from shared.clock import NowMs
 from shared.errors import CiteboundError, UpstreamError
 from shared.llm.port import Chat, ChatReply, ChatRequest
@@ -115,10 +116,12 @@ async def _act(effect: AskModel | CallTool | Measure, driver: Driver) -> Event:
     if isinstance(effect, AskModel):
         return await driver.answerer.reply(effect)
     if isinstance(effect, Measure):
-        tokens = await asyncio.to_thread(driver.count, effect.text)
+        text = effect.text
+        tokens = await aside(len(text), lambda: driver.count(text))
         return Measured(tokens=tokens, elapsed_ms=driver.watch.elapsed_ms())
     result = await _within(driver.watch.left_s(effect.until_ms), driver.tools.call(effect.tool, effect.arguments))
-    driver.called(await asyncio.to_thread(recorded, effect.turn, effect.tool, effect.arguments, result))
+    size = 0 if result is None else len(result.payload)
+    driver.called(await aside(size, lambda: recorded(effect.turn, effect.tool, effect.arguments, result)))
     return Returned(result=result, at_ms=driver.now_ms(), elapsed_ms=driver.watch.elapsed_ms())
 
 

@@ -24,7 +24,7 @@ class Envelope(Struct, frozen=True, kw_only=True):
     message: str
 
 
-_LINE_ENDS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"})
+_LINE_ENDS = tuple((sign, f"\\u{ord(sign):04x}") for sign in "\x85\u2028\u2029")
 NOTHING = b"null"
 
 
@@ -44,7 +44,9 @@ def quoted(text: str) -> str:
 
 def _on_one_line(json: str) -> str:
     """JSON escapes what ends a line in ASCII, and leaves what ends one in Unicode; that only occurs inside its strings."""
-    return json.translate(_LINE_ENDS)
+    for sign, escaped in _LINE_ENDS:  # three searches in C: a table of characters takes 50 times as long
+        json = json.replace(sign, escaped)
+    return json
 
 
 def opened(text: str) -> Envelope | None:

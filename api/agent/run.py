@@ -29,6 +29,7 @@ from api.agent.steps import Broken, Outcome
 from api.agent.strict import repairing
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
+from shared.aside import aside
 from shared.clock import NowMs, now_ms
 from shared.ids import ConversationId, RunId
 from shared.llm.port import Chat
@@ -154,14 +155,12 @@ async def _run(
     gap = gaps.gap(pinned.snapshot, pinned.access, documents=await _visible_documents(pinned))
     emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
     scoped = request.scope is not None
-    named = await asyncio.to_thread(gaps.named, gap, question=request.question)  # there may be thousands
-    question = await asyncio.to_thread(
-        asked,
-        request.question,
-        plain=plain,
-        history=request.history,
-        named=named,
-        count=count_tokens,
+    named: tuple[str, ...] = ()
+    if gap.failed_documents:  # there may be thousands
+        named = await asyncio.to_thread(gaps.named, gap, question=request.question)
+    question = await aside(
+        sum(len(one.question) + len(one.answer) for one in request.history),
+        lambda: asked(request.question, plain=plain, history=request.history, named=named, count=count_tokens),
     )
     start = opening(
         question,

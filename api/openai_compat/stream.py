@@ -65,24 +65,24 @@ async def run_chunks(
     """Steps as reasoning, then the answer, its sources, the last chunk with annotations. Whoever stops reading cancels the run."""
     try:
         yield _chunk(envelope, Delta(role="assistant", content=""))
-        told = ""
-        async for event in run.events(idle_s=keep_alive_s):
-            match event:
-                case None:
-                    yield KEEP_ALIVE
-                case AnswerDelta(text=text):
-                    told += text
-                    yield _chunk(envelope, Delta(content=text))
-                case RunCompleted(answer=answer):
-                    rest = footer(answer, url) if told else answer.text + footer(answer, url)
-                    for piece in _ending(envelope, answer, rest, url):
-                        yield piece
-                case RunFailed():
-                    yield _data(error_body(failure(event)))
-                    yield DONE
-                case _:
-                    if line := progress_line(event):
-                        yield _chunk(envelope, Delta(reasoning_content=line + "\n"))
+        begun = False  # some of the answer was told
+        async for events in run.events(idle_s=keep_alive_s):
+            pieces: list[bytes] = []
+            for event in events:
+                match event:
+                    case AnswerDelta(text=text):
+                        begun = True
+                        pieces.append(_chunk(envelope, Delta(content=text)))
+                    case RunCompleted(answer=answer):
+                        rest = footer(answer, url) if begun else answer.text + footer(answer, url)
+                        pieces += _ending(envelope, answer, rest, url)
+                    case RunFailed():
+                        pieces += [_data(error_body(failure(event))), DONE]
+                    case _:
+                        if line := progress_line(event):
+                            pieces.append(_chunk(envelope, Delta(reasoning_content=line + "\n")))
+            if pieces or not events:
+                yield b"".join(pieces) or KEEP_ALIVE
     finally:
         run.cancel()
 

@@ -26,7 +26,7 @@ def stream(pieces: AsyncGenerator[bytes]) -> Stream:
 async def run_events(run: Running, *, heartbeat_s: float) -> AsyncGenerator[bytes]:
     """A run as events of their own types. Whoever stops reading cancels the run."""
     try:
-        async for event in run.events(idle_s=heartbeat_s):
-            yield HEARTBEAT if event is None else sse(str(event.__struct_config__.tag), event)
+        async for events in run.events(idle_s=heartbeat_s):
+            yield b"".join(sse(str(event.__struct_config__.tag), event) for event in events) or HEARTBEAT
     finally:
         run.cancel()

@@ -15,6 +15,7 @@ from api.retrieval.tally import Tally
 from api.tools import get_outline, list_blocks, list_documents, scan_term, search_blocks
 from api.tools.arguments import canonical, decode
 from api.tools.contract import A, Call, ErrorCode, Reply, Tool, ToolError, ToolResult
+from shared.aside import aside
 from shared.errors import (
     CiteboundError,
     CollectionUnavailable,
@@ -105,7 +106,8 @@ class Toolbox:
             attempt = replace(attempt, result=bought)
             _describe(span, attempt.result)
             # a scan's payload may be of many MB: redacting and hashing it would hold up every other run
-            await asyncio.to_thread(attach, span, "payload", attempt.result.payload.decode())
+            payload = attempt.result.payload
+            await aside(len(payload), lambda: attach(span, "payload", payload.decode()))
             return attempt
 
     async def _dispatch(self, name: str, arguments: object, call: Call, span: Span) -> Reply:
