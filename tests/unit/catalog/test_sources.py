@@ -41,12 +41,14 @@ def test_none_said_and_nothing_said_stay_apart_in_a_stored_request(db: Database)
         assert get_request(db, import_id).source == spec
 
 
-@pytest.mark.parametrize("label", ["*", "", "  "])
-def test_a_label_that_would_mean_everyone_or_nothing_is_refused(db: Database, label: str) -> None:
+@pytest.mark.parametrize(
+    ("label", "field"), [("*", "source.access"), ("", "source.access[1]"), ("  ", "source.access[1]")]
+)
+def test_a_label_that_would_mean_everyone_or_nothing_is_refused(db: Database, label: str, field: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         create_import(db, ImportRequest(paths=("/人事",), source=SourceSpec(access=("hr", label))), now_ms=NOW)
 
-    assert caught.value.field == "source.access"
+    assert caught.value.field == field
     assert list_imports(db, limit=1, now_ms=NOW) == []
 
 
