@@ -80,7 +80,7 @@ function busy(on) {
   byId("stop").disabled = false;
   byId("send").disabled = on;
   if (on) byId("stop").focus();
-  else question.focus({ preventScroll: true });
+  else if (!matchMedia("(pointer: coarse)").matches) question.focus({ preventScroll: true }); // a phone's keyboard would cover the answer
 }
 
 function begin(id) {

@@ -58,15 +58,19 @@ export const postJson = (address, body, options = {}) =>
 export async function* events(reply) {
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const pieces = (rest + value).split("\n\n");
-    rest = pieces.pop();
-    for (const piece of pieces) {
-      const name = /^event: (.*)$/m.exec(piece)?.[1];
-      const data = /^data: (.*)$/m.exec(piece)?.[1];
-      if (name && data) yield { name, data: JSON.parse(data) };
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const pieces = (rest + value).split("\n\n");
+      rest = pieces.pop();
+      for (const piece of pieces) {
+        const name = /^event: (.*)$/m.exec(piece)?.[1];
+        const data = /^data: (.*)$/m.exec(piece)?.[1];
+        if (name && data) yield { name, data: JSON.parse(data) };
+      }
     }
+  } finally {
+    await reader.cancel(); // whoever stops reading lets the connection go
   }
 }

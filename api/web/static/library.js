@@ -123,7 +123,11 @@ function page(address) {
     const request = new XMLHttpRequest();
     request.open("GET", address);
     request.responseType = "document";
-    request.onload = () => (request.status === 200 ? resolve(request.response) : reject(new Refused({ code: "network" })));
+    request.onload = () => {
+      if (request.status === 401) location.reload(); // the form to sign in is at this very address
+      if (request.status === 200) resolve(request.response);
+      else reject(new Refused({ code: "internal_error" }));
+    };
     request.onerror = () => reject(new Refused({ code: "network" }));
     request.send();
   });
@@ -158,7 +162,9 @@ function watch() {
   for (const one of document.querySelectorAll("[data-import][data-live]")) follow(one.dataset.import);
 }
 
-async function follow(importId) {
+const follow = (importId) => attempt(() => lookOn(importId));
+
+async function lookOn(importId) {
   if (watched.has(importId) || watched.size >= 3) return; // a browser keeps six connections to one server
   watched.add(importId);
   let looked = 0;
