@@ -56,6 +56,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     prompt_bundle: str | None = None  # None = the settings'
     path: WantedPath = "auto"
     conversation_id: str | None = None  # None = a question by itself
+    rerun_of: RunId | None = None  # the run that this one repeats
 
 
 class Recalled(Struct, frozen=True, kw_only=True):
@@ -328,7 +329,9 @@ class RunDesk:
                     answer=record.answer,
                 )
             )
-        record = structs.replace(record, asker=pinned.access.key_id)
+        record = structs.replace(
+            record, asker=pinned.access.key_id, exchanges=len(request.history), rerun_of=ask.rerun_of
+        )
         self._telemetry.keep(record)
         if recalled is not None:
             await asyncio.to_thread(self._memory.keep, recalled, record.answer, pinned.access)

@@ -14,6 +14,7 @@ from api.parts import Parts
 from api.retrieval.profiles import check_preference
 from api.routes.accepting import preferred
 from api.routes.access import AnyRequest, access_of, caller_of
+from api.routes.again import audit_run, rerun_run
 from api.routes.feedback import give_feedback
 from api.routes.replay import replay_run
 from api.routes.streams import run_events, stream
@@ -122,7 +123,18 @@ async def cancel_run(request: AnyRequest, parts: NamedDependency[Parts], run_id:
 
 runs = Router(
     "/api/runs",
-    route_handlers=[ask, list_runs, get_run, get_evidence, get_trace, cancel_run, replay_run, give_feedback],
+    route_handlers=[
+        ask,
+        list_runs,
+        get_run,
+        get_evidence,
+        get_trace,
+        cancel_run,
+        replay_run,
+        audit_run,
+        rerun_run,
+        give_feedback,
+    ],
     tags=["runs"],
     opt=NEEDS_READ,
 )

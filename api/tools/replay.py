@@ -27,8 +27,10 @@ from shared.types.runs import Fingerprint, LedgerEntry, RecordedCall, RunManifes
 from shared.version import APP_VERSION
 
 BROKEN = frozenset({"collection_unavailable", "upstream_unavailable", "tool_internal_error"})
+Hindrance = tuple[Reason, str]  # and what to tell of it
 KeptPayload = Callable[[str], bytes | None]  # by its SHA-256; blocking
 
+_NOT_RECORDED: Hindrance = ("not_recorded", "This run is from before tool calls were kept; it can't be repeated.")
 _tracer = get_tracer(names.TRACER)
 
 
@@ -38,33 +40,17 @@ async def replay(record: RunRecord, *, library: Library, access: Access, kept: K
     Raises: StorageError.
     """
     manifest, retrieval = record.answer.manifest, record.retrieval
-    if retrieval is None:
-        return _impossible(
-            record, "not_recorded", "This run is from before tool calls were kept; it can't be repeated."
-        )
-    if manifest is None or not retrieval.calls:
+    if retrieval is not None and (manifest is None or not retrieval.calls):
         return _ended(record, "same")
-    shared = _common(record.access, access)
-    if shared.labels is not None and (record.access is None or not shared.labels.issuperset(record.access)):
-        return _impossible(record, "access_reduced", "The run could read more than you may now; ask again instead.")
-    prefer = preference_in(manifest.retrieval_profile)
+    if manifest is None or retrieval is None:
+        return _impossible(record, *_NOT_RECORDED)
     with _tracer.start_as_current_span(names.REPLAY) as span:
         span.set_attributes({names.REPLAYED_RUN: record.answer.run_id, names.SNAPSHOT_ID: manifest.snapshot_id})
-        try:
-            pinned = await library.pin(manifest.snapshot_id, shared, prefer=prefer)
-        except NotFound as error:
-            return _impossible(record, "snapshot_gone", error.message)
-        except CollectionUnavailable as error:
-            return _impossible(record, "snapshot_unusable", error.message)
+        pinned = await pin_again(record, library=library, access=access)
+        if isinstance(pinned, tuple):
+            return _impossible(record, *pinned)
         async with pinned:
-            if pinned.snapshot.manifest_sha256 != manifest.snapshot_manifest_sha256:
-                return _impossible(
-                    record, "snapshot_differs", f"{manifest.snapshot_id} is not the snapshot that the run read."
-                )
-            try:
-                scope = await pinned.resolve_scope(retrieval.scope)
-            except ScopeNotFound as error:
-                return _impossible(record, "scope_gone", error.message)
+            scope = await pinned.resolve_scope(retrieval.scope)
             toolbox = Toolbox(pinned, scope=scope)
             again = _Again(pinned, toolbox, manifest=manifest, ledger=record.ledger, kept=kept)
             calls = [await again.call(one) for one in retrieval.calls]
@@ -76,6 +62,37 @@ async def replay(record: RunRecord, *, library: Library, access: Access, kept: K
             embedding_tokens=again.embedding_tokens,
             rerank_tokens=again.rerank_tokens,
         )
+
+
+async def pin_again(record: RunRecord, *, library: Library, access: Access) -> Pinned | Hindrance:
+    """The run's snapshot in the run's way of searching, for what both the run and the caller could read; or what stands against it.
+
+    Its scope resolves. Raises: StorageError.
+    """
+    manifest, retrieval = record.answer.manifest, record.retrieval
+    if manifest is None or retrieval is None:
+        return _NOT_RECORDED
+    shared = common_access(record.access, access)
+    if shared.labels is not None and (record.access is None or not shared.labels.issuperset(record.access)):
+        return "access_reduced", "The run could read more than you may now; ask again instead."
+    try:
+        pinned = await library.pin(manifest.snapshot_id, shared, prefer=preference_in(manifest.retrieval_profile))
+    except NotFound as error:
+        return "snapshot_gone", error.message
+    except CollectionUnavailable as error:
+        return "snapshot_unusable", error.message
+    if pinned.snapshot.manifest_sha256 != manifest.snapshot_manifest_sha256:
+        pinned.release()
+        return "snapshot_differs", f"{manifest.snapshot_id} is not the snapshot that the run read."
+    try:
+        await pinned.resolve_scope(retrieval.scope)
+    except ScopeNotFound as error:
+        pinned.release()
+        return "scope_gone", error.message
+    except BaseException:
+        pinned.release()
+        raise
+    return pinned
 
 
 class _Again:
@@ -108,8 +125,8 @@ class _Again:
             return structs.replace(told, outcome="skipped", reason="failed_then", detail=one.error_code)
         if hashlib.sha256(one.arguments.encode()).hexdigest() != one.arguments_sha256:
             return structs.replace(told, reason="arguments_removed")
-        if one.tool == "search_blocks" and (missing := self._missing()) is not None:
-            reason, detail = missing
+        if one.tool == "search_blocks" and (lacks := missing(self._pinned, self._manifest)) is not None:
+            reason, detail = lacks
             return structs.replace(told, reason=reason, detail=detail)
         result = await self._toolbox.call(one.tool, msgspec.json.decode(one.arguments))
         self.embedding_tokens += result.embedding_tokens
@@ -122,17 +139,6 @@ class _Again:
             return structs.replace(told, outcome="same", now=now)
         found = await self._compared(one, one.came_to, now, result)
         return structs.replace(told, outcome="different", now=now, difference=found)
-
-    def _missing(self) -> tuple[Reason, str] | None:
-        """What a search needs and this process has not."""
-        try:
-            self._pinned.check_searchable()
-        except CollectionUnavailable as error:
-            return "embedding_differs", error.message
-        then, now = self._manifest.retrieval_profile, self._pinned.profile.name
-        if then != now:
-            return "profile_differs", f"The run searched with {then}, this process searches with {now}."
-        return None
 
     async def _compared(self, one: RecordedCall, then: Fingerprint, now: Fingerprint, result: ToolResult) -> Difference:
         gone = difference.lost(then, now)
@@ -172,7 +178,19 @@ class _Again:
         )
 
 
-def _common(run_access: tuple[str, ...] | None, caller: Access) -> Access:
+def missing(pinned: Pinned, manifest: RunManifest) -> Hindrance | None:
+    """What a search needs and this process has not."""
+    try:
+        pinned.check_searchable()
+    except CollectionUnavailable as error:
+        return "embedding_differs", error.message
+    then, now = manifest.retrieval_profile, pinned.profile.name
+    if then != now:
+        return "profile_differs", f"The run searched with {then}, this process searches with {now}."
+    return None
+
+
+def common_access(run_access: tuple[str, ...] | None, caller: Access) -> Access:
     """What both could see."""
     if run_access is None:
         return caller
@@ -180,7 +198,7 @@ def _common(run_access: tuple[str, ...] | None, caller: Access) -> Access:
     return structs.replace(caller, labels=then if caller.labels is None else then & caller.labels)
 
 
-def _since(manifest: RunManifest) -> tuple[VersionChange, ...]:
+def since(manifest: RunManifest) -> tuple[VersionChange, ...]:
     found = (
         VersionChange(what="app_version", then=manifest.app_version, now=APP_VERSION),
         VersionChange(what="tool_contract_version", then=manifest.tool_contract_version, now=TOOL_CONTRACT_VERSION),
@@ -199,5 +217,5 @@ def _ended(record: RunRecord, outcome: Outcome) -> Replay:
         snapshot_id=record.answer.snapshot_id,
         retrieval_profile=None if manifest is None else manifest.retrieval_profile,
         outcome=outcome,
-        since=() if manifest is None else _since(manifest),
+        since=() if manifest is None else since(manifest),
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeAlias, get_args
 
 from scripts.citebound.case_arguments import case_verbs, feedback_arguments
+from scripts.citebound.commands.again import audit, rerun
 from scripts.citebound.commands.ask import ask
 from scripts.citebound.commands.cases import cases, feedback
 from scripts.citebound.commands.conversations import conversations
@@ -38,7 +39,7 @@ help COMMAND says what a command takes.
 
 exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in part (the rest is listed) ·
 4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there ·
-6 a replay came out differently · 7 a replay is not possible · 130 interrupted
+6 a replay or rerun came out differently · 7 it is not possible · 130 interrupted
 
 Commands other than up, doctor, rebuild-scan-index, smoke and keys talk to the running Citebound: the one on this data folder
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL. keys works on the data folder itself, unless --url names another.
@@ -171,6 +172,13 @@ def parser() -> argparse.ArgumentParser:
     traced = add("trace", trace, "show what a run or an import did, step by step")
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--file", help="a trace that was saved with --json")
+
+    audited = add("audit", audit, "say which versions took part in a run, and what of it can still be done again")
+    audited.add_argument("run_id", metavar="RUN", nargs="?", help="run_… (default: the last run)")
+    anew = add("rerun", rerun, "ask a run's question again on its snapshot, and count how often it comes out the same")
+    anew.add_argument("run_id", metavar="RUN", nargs="?", help="run_… (default: the last run)")
+    anew.add_argument("--times", type=int, default=3, metavar="N", help="1 to 10 (default: 3)")
+    anew.add_argument("--expect", metavar="QUOTE", help="passes what shows these words, instead of the same documents")
 
     feedback_arguments(add("feedback", feedback, "say what an answer was worth; a thumb down makes a case of it"))
     case_verbs(add("cases", cases, "list the cases, newest first; or one of the verbs below"))

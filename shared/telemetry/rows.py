@@ -80,6 +80,7 @@ def summary(record: RunRecord) -> RunSummary:
         snapshot_id=answer.snapshot_id,
         started_at_ms=answer.started_at_ms,
         duration_ms=answer.duration_ms,
+        rerun_of=record.rerun_of,
     )
 
 

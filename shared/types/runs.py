@@ -201,6 +201,8 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     access: tuple[str, ...] | None  # labels the run could see; None = all
     asker: KeyId | None = None  # None = the owner
     retrieval: Retrieval | None = None  # None = a run from before this was kept
+    exchanges: int | None = None  # said before, that it leaned on; None = a run from before this was kept
+    rerun_of: RunId | None = None  # the run that this one repeats
 
 
 class StoredQuote(Struct, frozen=True, kw_only=True):

@@ -59,3 +59,4 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     snapshot_id: SnapshotId | None
     started_at_ms: int
     duration_ms: int
+    rerun_of: RunId | None = None

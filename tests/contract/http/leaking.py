@@ -421,6 +421,13 @@ def _feedback(names: Names, secrets: Secrets) -> list[Probe]:
     ]
 
 
+def _rerun(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/api/runs/{run_id}/rerun", body={"times": 1}, shows=False)
+        for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
 def _case(ending: str = "", *, body: dict[str, Any] | None = None) -> Callable[[Names, Secrets], list[Probe]]:
     return lambda names, _: [
         Probe(path=f"/api/cases/{run_id.replace('run_', 'case_')}{ending}", body=body)
@@ -519,6 +526,8 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
     ("POST", "/api/runs/{run_id}/cancel"): Route(needs="read", probes=_run("/cancel", shows=False)),
     ("POST", "/api/runs/{run_id}/replay"): Route(needs="read", probes=_run("/replay")),
+    ("GET", "/api/runs/{run_id}/audit"): Route(needs="read", probes=_run("/audit", shows=False)),
+    ("POST", "/api/runs/{run_id}/rerun"): Route(needs="read", probes=_rerun),
     ("POST", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_feedback),
     ("GET", "/api/cases"): Route(needs="read", probes=_one("/api/cases", shows=True)),
     ("GET", "/api/cases/{case_id}"): Route(needs="read", probes=_case()),
