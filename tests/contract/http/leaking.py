@@ -24,6 +24,7 @@ from shared.access import Permission
 from shared.catalog.db import open_database
 from shared.catalog.imports import create_import
 from shared.catalog.keys import add_key
+from shared.embeddings.fake import FakeEmbedder, word_vectors
 from shared.ids import RunId, SnapshotId
 from shared.types.imports import ImportRequest, SourceSpec, Upload
 from shared.types.keys import NewKey
@@ -34,6 +35,7 @@ from tests.contract.http.test_snapshot_care import carried_out
 from tests.factories import ADocument, Published, a_document
 from tests.unit.telemetry.factories import a_record
 
+AN_EMBEDDER = FakeEmbedder(language_axis=word_vectors(["年假有几天的"], 256)[0])  # where a library has both languages
 CANARY = "kanari"  # stands in every secret …
 PARROT = "隐鹦鹉"  # … or this
 OWNER_KEY = "the-key-of-the-owner"
@@ -62,7 +64,10 @@ SECRET = a_document(
         f"{CANARY}section › 附录": [f"{CANARY}annex ERR_{CANARY}_42。\n"],
     },
 )
-TIGHTENED = a_document("会议/纪要.md", f"{CANARY}minutes 裁员名单。\n", title=f"{CANARY}minutes", source="会议")
+TIGHTENED = a_document(  # in the language that nothing open is in
+    "会议/纪要.md", f"{CANARY}minutes 裁员名单。\n", title=f"{CANARY}minutes", source="会议", lang="en"
+)
+TAKEN_OUT = a_document("会议/草案.md", f"{CANARY}draft 裁员草案。\n", title=f"{CANARY}draft", source="草案")
 REMOVED = a_document(
     "旧/合同.md", f"{CANARY}contract 违约金。\n", title=f"{CANARY}contract", source="旧", access=("board",)
 )
@@ -83,9 +88,11 @@ class Names(Struct, frozen=True, kw_only=True):
 
     doc_id: str
     old_doc_id: str  # of a document that was open once
+    taken_doc_id: str  # … was closed then, and taken out
     gone_doc_id: str  # whose snapshot is gone
     block_id: str
     old_block_id: str
+    taken_block_id: str
     gone_block_id: str  # a quote is left
     run_id: str  # the owner's
     other_run_id: str  # of another key with more labels
@@ -136,14 +143,17 @@ def secrets(site: Site) -> Secrets:
     """Everything there is to give away."""
     site.with_api(api_key=OWNER_KEY)
     site.with_the_real_agent()
+    site.embedder = AN_EMBEDDER
     gone = publish(site, 0, REMOVED)
     quoted = gone.blocks()[0]
-    older = publish(site, 1, LEAVE, OPEN, TIGHTENED, failed=[SEEN_GAP, GAP])
-    with closing(open_database(site.layout.catalog)) as db:
-        db.conn.execute("update snapshots set state = 'removing' where snapshot_id = ?", [gone.snapshot_id])
-    carried_out(site)
+    older = publish(site, 1, LEAVE, OPEN, TIGHTENED, TAKEN_OUT, failed=[SEEN_GAP, GAP])
+    between = publish(site, 2, structs.replace(TAKEN_OUT, access=("board",)))
     tightened = structs.replace(TIGHTENED, access=("board",))
-    active = publish(site, 2, LEAVE, OPEN, SECRET, tightened, failed=[SEEN_GAP, GAP])
+    active = publish(site, 3, LEAVE, OPEN, SECRET, tightened, failed=[SEEN_GAP, GAP])
+    with closing(open_database(site.layout.catalog)) as db:
+        for one in (gone, between):
+            db.conn.execute("update snapshots set state = 'removing' where snapshot_id = ?", [one.snapshot_id])
+    carried_out(site)
     failed_id = failed_snapshot(site, active)
     readers = {
         name: a_key(site, name, roles)
@@ -178,9 +188,11 @@ def secrets(site: Site) -> Secrets:
     hidden = Names(
         doc_id=active.doc_id(SECRET.key),
         old_doc_id=older.doc_id(TIGHTENED.key),
+        taken_doc_id=older.doc_id(TAKEN_OUT.key),
         gone_doc_id=gone.doc_id(REMOVED.key),
         block_id=active.blocks(SECRET.key)[0].block_id,
         old_block_id=older.blocks(TIGHTENED.key)[0].block_id,
+        taken_block_id=older.blocks(TAKEN_OUT.key)[0].block_id,
         gone_block_id=quoted.block_id,
         run_id=asked["owner"],
         other_run_id=asked["board"],
@@ -212,8 +224,10 @@ def secrets(site: Site) -> Secrets:
 def without_secrets(site: Site) -> tuple[str, SnapshotId, SnapshotId]:
     """The same library as if the secrets had never been; its reader's key, the active snapshot, the one before."""
     site.with_api(api_key=OWNER_KEY)
+    site.with_the_real_agent()
+    site.embedder = AN_EMBEDDER
     older = publish(site, 1, LEAVE, OPEN, failed=[SEEN_GAP])
-    active = publish(site, 2, LEAVE, OPEN, failed=[SEEN_GAP])
+    active = publish(site, 3, LEAVE, OPEN, failed=[SEEN_GAP])
     return a_key(site, "reader", ("team",)), active.snapshot_id, older.snapshot_id
 
 
@@ -302,6 +316,7 @@ def _block(names: Names, secrets: Secrets) -> list[Probe]:
     ids = [
         (names.block_id, True),
         (names.old_block_id, True),
+        (names.taken_block_id, True),
         (names.gone_block_id, True),
         (f"{names.doc_id}.v9#0", False),
     ]
@@ -325,8 +340,9 @@ def _documents(names: Names, secrets: Secrets) -> list[Probe]:
 
 def _document(ending: str = "") -> Callable[[Names, Secrets], list[Probe]]:
     return lambda names, secrets: [
-        Probe(path=f"/api/documents/{names.doc_id}{ending}", query=query)
-        for query in ({}, {"snapshot_id": secrets.snapshot_id}, {"snapshot_id": names.failed_snapshot_id})
+        Probe(path=f"/api/documents/{doc_id}{ending}", query=query)
+        for doc_id in (names.doc_id, names.taken_doc_id)
+        for query in ({}, *({"snapshot_id": one} for one in _snapshots(names, secrets)))
     ]
 
 
@@ -341,7 +357,7 @@ def _original(names: Names, secrets: Secrets) -> list[Probe]:
     ]
     return [
         Probe(path=f"/api/documents/{doc_id}/original", query=query)
-        for doc_id in (names.doc_id, names.old_doc_id, names.gone_doc_id)
+        for doc_id in (names.doc_id, names.old_doc_id, names.taken_doc_id, names.gone_doc_id)
         for query in queries
     ]
 
@@ -355,7 +371,8 @@ def _library_page(names: Names, secrets: Secrets) -> list[Probe]:
 
 def _document_page(names: Names, secrets: Secrets) -> list[Probe]:
     return [
-        Probe(path=f"/documents/{names.doc_id}", query=query, headers=BROWSER)
+        Probe(path=f"/documents/{doc_id}", query=query, headers=BROWSER)
+        for doc_id in (names.doc_id, names.taken_doc_id)
         for query in (
             {},
             {"section": "1"},
@@ -459,6 +476,10 @@ def _tool(names: Names, secrets: Secrets) -> list[Probe]:
         ("scan_term", {"term": names.words}, False),
         ("scan_term", {"term": "年假"}, True),
         ("scan_term", {"term": names.source[:4]}, False),
+        ("get_outline", {"doc_ids": [names.taken_doc_id]}, True),
+        ("list_blocks", {"doc_id": names.taken_doc_id}, True),
+        ("search_blocks", {"query": "裁员草案"}, True),
+        ("scan_term", {"term": "裁员"}, True),
     ]
     return [
         Probe(path=f"/api/tools/{tool}", body=body, query={"snapshot_id": one} if one else {}, alike=alike)
@@ -482,6 +503,10 @@ def _one(
 ) -> Callable[[Names, Secrets], list[Probe]]:
     """`path`: members of Names in braces."""
     return lambda names, _: [Probe(path=path.format(**structs.asdict(names)), body=body, shows=shows)]
+
+
+def _snapshots(names: Names, secrets: Secrets) -> tuple[str, ...]:
+    return secrets.snapshot_id, secrets.older_id, names.failed_snapshot_id
 
 
 def _snapshot(names: Names, secrets: Secrets) -> list[Probe]:

@@ -12,6 +12,8 @@ from litestar.testing import TestClient
 from msgspec import structs
 
 from api.callers import NEEDS
+from shared.ids import SnapshotId
+from shared.telemetry import names
 from tests.contract.http.leaking import (
     CANARY,
     OWNER_KEY,
@@ -150,6 +152,29 @@ def test_lists_and_counts_are_those_of_a_library_without_the_secrets(
             assert neutral(ours.text, told.snapshot_id, told.older_id) == neutral(theirs.text, active, older), path
 
 
+def test_a_search_goes_about_it_as_in_a_library_without_the_secrets(
+    world: tuple[TestClient[Litestar], Secrets], site: Site
+) -> None:
+    client, told = world
+    reader, _, older = without_secrets(site)
+    with site.client() as bare:
+        for ours, theirs in ((None, None), (told.older_id, older)):
+            ways = [
+                ways_of_searching(*asked)
+                for asked in ((client, told.twin, ours), (bare, reader, theirs), (client, OWNER_KEY, ours))
+            ]
+            assert ways[0] == ways[1] != []
+            assert ways[2] != ways[0]  # what is hidden would have changed it
+
+
+def ways_of_searching(client: TestClient[Litestar], key: str, snapshot_id: SnapshotId | None) -> list[str]:
+    """Of a run's searches: whether the language of the query was taken out of it."""
+    body = {"question": "年假有几天？", "snapshot_id": snapshot_id}
+    run_id = send(client, "POST", Probe(path="/api/runs", body=body), key).json()["run_id"]
+    trace = send(client, "GET", Probe(path=f"/api/runs/{run_id}/trace"), key).text
+    return re.findall(rf'"{names.ACROSS_LANGUAGES}":(true|false)', trace)
+
+
 def test_a_question_finds_what_it_may_whoever_else_knows_more(world: tuple[TestClient[Litestar], Secrets]) -> None:
     client, told = world
     probe = Probe(path="/api/runs", body={"question": "年假有几天？"})
@@ -197,10 +222,10 @@ def words_of(probe: Probe) -> list[str]:
     return sorted([*strings(probe.body), *probe.query.values(), probe.path.rpartition("/")[2]], key=len, reverse=True)
 
 
-def settled(reply: httpx.Response, names: Names) -> str:
+def settled(reply: httpx.Response, asked: Names) -> str:
     """The reply with what was asked for taken out, and what is chance."""
     text = _BY_CHANCE.sub("", reply.text + repr(sorted(reply.headers.items())))
-    for number, value in enumerate(sorted(structs.asdict(names).values(), key=len, reverse=True)):
+    for number, value in enumerate(sorted(structs.asdict(asked).values(), key=len, reverse=True)):
         text = text.replace(value.upper(), "<>").replace(value, "<>").replace(value.replace("#", "%23"), f"<{number}>")
     return re.sub(r"<\d*>", "<>", re.sub(r"'content-length', '\d+'", "", text))
 

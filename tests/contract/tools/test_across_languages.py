@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from msgspec import structs
 
+from shared.access import OWNER, Access
 from shared.embeddings.fake import FakeEmbedder, word_vectors
 from shared.telemetry import names
 from tests.contract.tools.world import World, attributes, recorded_spans
@@ -51,6 +53,21 @@ def test_where_there_is_nothing_to_reach_across_the_query_stays_as_it_is(
     published = world.publish(*documents)
 
     assert nearest(world, published)[1] is False
+
+
+def test_documents_that_are_hidden_make_no_search_reach_across(world: World) -> None:
+    world.embedder = embedder_with_an_axis()
+    world.publish(ENGLISH, *(structs.replace(one, source="财务", access=("finance",)) for one in CHINESE))
+
+    def ways(access: Access) -> set[bool]:
+        with recorded_spans() as spans:
+            world.call("search_blocks", {"query": QUESTION}, access=access)
+        found = (attributes(span).get(names.ACROSS_LANGUAGES) for span in spans)
+        return {one for one in found if one is not None}
+
+    assert ways(Access(labels=frozenset({"staff"}))) == {False}
+    assert ways(Access(labels=frozenset({"finance"}))) == {True}
+    assert ways(OWNER) == {True}
 
 
 def test_an_embedder_without_a_known_axis_searches_as_before(world: World) -> None:
