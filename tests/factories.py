@@ -88,8 +88,9 @@ def publish(
     failed: Sequence[FailedDocument] = (),
     activate: bool = True,
     now_ms: int = NOW_MS,
+    keyword_version: str = KEYWORD_VERSION,
 ) -> Published:
-    """Write new versions of the documents and publish a snapshot of exactly these."""
+    """Write new versions of the documents and publish a snapshot of exactly these. `keyword_version`: as it says of itself."""
     layout.create()
     db = open_database(layout.catalog)
     try:
@@ -107,7 +108,7 @@ def publish(
                 failures=tuple(failed),
                 embedding_version=embedder.version,
                 dimensions=embedder.dimensions,
-                keyword_version=KEYWORD_VERSION,
+                keyword_version=keyword_version,
             ),
             worker="",
             now_ms=now_ms,
@@ -115,7 +116,8 @@ def publish(
         builder = vectors.build(snapshot_id, dimensions=embedder.dimensions)
         for member, content in written:
             builder.add(_points(member, content, embedder))
-        _seal(db, _manifest(snapshot_id, members, builder.seal(), vectors, embedder, failed=len(failed)), now_ms=now_ms)
+        manifest = _manifest(snapshot_id, members, builder.seal(), vectors, embedder, failed=len(failed))
+        _seal(db, msgspec.structs.replace(manifest, keyword_version=keyword_version), now_ms=now_ms)
         if activate:
             activate_snapshot(db, snapshot_id, cause="test", now_ms=now_ms)
     finally:

@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import TypeAlias, cast
 
 import msgspec
+from msgspec import Struct
 
 from api.agent import brakes, budget
 from api.agent.budget import LimitCode, Refused
@@ -40,7 +41,9 @@ def act(state: State, action: ToolAction) -> Acting:
         return None
     state.count_retrieval(event.result)
     if event.result.error_code in _BROKEN:  # broken is not empty: the reader must know
-        state.limit("tool_failed", tool=action.tool, error=event.result.error_code)
+        state.limit(
+            "tool_failed", tool=action.tool, error=event.result.error_code, message=_for_the_reader(event.result)
+        )
     refused = yield from _admit(state, action, event.result, at_ms=event.at_ms)
     if refused is None and not event.result.retryable:
         state.remembered[call] = (state.turn, bool(event.result.seen))
@@ -79,6 +82,21 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
     state.unread = Unread(place=place, ledger=before, result=told)
     yield told
     return None
+
+
+class _Refusal(Struct, frozen=True):
+    message: str
+
+
+class _Refused(Struct, frozen=True):
+    error: _Refusal
+
+
+def _for_the_reader(result: ToolResult) -> str:
+    """What a snapshot that can't be searched says of itself and of what helps; nothing of other faults, which pass."""
+    if result.error_code != "collection_unavailable":
+        return ""
+    return msgspec.json.decode(result.payload, type=_Refused).error.message
 
 
 def _repeat(state: State, action: ToolAction, turn: int, showed_blocks: bool) -> ToolResulted:

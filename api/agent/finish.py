@@ -65,7 +65,7 @@ def finish(
     """
     limitations = (*standing, *outcome.limitations)
     if not isinstance(outcome.ending, Finish):
-        text = wording.render("failure", code=outcome.ending.code)
+        text = wording.render("failure", code=outcome.ending.code, message=outcome.ending.message)
         return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
     strict = mode == "strict" and outcome.ending.ending == "answer"
     judged, dropped = _dropping(harmless(outcome.ending.text), outcome.ledger) if strict else (judge(outcome), 0)

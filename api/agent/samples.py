@@ -23,6 +23,7 @@ _BRAKES: tuple[str, ...] = get_args(Brake)
 _NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
 _TOOL: Values = {"name": "search_blocks", "description": "…", "schema": "{}"}
 _COMPARED = "年假和病假哪个更长？"
+_UNSEARCHABLE = "It was built with another model. Configure that one or import again with mode reindex."
 _EXCHANGE = Exchange(question="病假呢？", answer="需提交医院证明。[1]")
 
 SAMPLES: dict[str, tuple[Values, ...]] = {
@@ -69,7 +70,8 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
     "limitation": (
         *({"code": code, "tool": tool, **_NUMBERS} for code in _LIMITS for tool in ("list_blocks", "")),
         *({"code": code} for code in (*_BRAKES, "protocol_error", "answer_cut", "extractive_answer", "no_citation")),
-        {"code": "tool_failed", "tool": "search_blocks", "error": "upstream_unavailable"},
+        {"code": "tool_failed", "tool": "search_blocks", "error": "upstream_unavailable", "message": ""},
+        {"code": "tool_failed", "tool": "search_blocks", "error": "collection_unavailable", "message": _UNSEARCHABLE},
         {"code": "provider_window", "window": 8192},
         {"code": "provider_cut_prompt", "told": 4096, "expected": 9000},
         *(
@@ -89,7 +91,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         for n, protocol in zip((1, 2), _PROTOCOLS, strict=True)
     ),
     "failure": tuple(
-        {"code": code}
+        {"code": code, "message": _UNSEARCHABLE}
         for code in (
             *get_args(UpstreamCode),
             *_LIMITS,

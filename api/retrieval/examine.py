@@ -13,7 +13,7 @@ from shared.catalog.reading import CatalogReader
 from shared.catalog.scan_index import REMEDY
 from shared.errors import CollectionUnavailable
 from shared.ids import SnapshotId
-from shared.text.terms import KEYWORD_VERSION
+from shared.text.terms import QUERIED
 from shared.types.snapshots import CheckName, Snapshot, SnapshotCheck, SnapshotManifest, Verification
 from shared.vectors.port import Vectors
 
@@ -130,9 +130,10 @@ def _originals(catalog: CatalogReader, manifest: SnapshotManifest, originals: Bl
 
 
 def _search(snapshot: Snapshot, embedding_version: str, dimensions: int) -> SnapshotCheck:
-    there = (snapshot.embedding_version, snapshot.dimensions, snapshot.keyword_version)
-    here = (embedding_version, dimensions, KEYWORD_VERSION)
-    if there != here:
+    there = (snapshot.embedding_version, snapshot.dimensions)
+    here = (embedding_version, dimensions)
+    if there != here or snapshot.keyword_version not in QUERIED:
+        there, here = (*there, snapshot.keyword_version), (*here, *sorted(QUERIED))
         detail = f"was built with {there}, this process has {here}: search_blocks is refused, the other tools work"
         return SnapshotCheck(name="search", state="note", detail=detail)
     return _ok("search", f"can be searched with {embedding_version}")

@@ -16,7 +16,7 @@ from api.retrieval.threads import Threads
 from shared.embeddings.port import Axis, Embedded, Embedder
 from shared.errors import CollectionUnavailable
 from shared.telemetry import names
-from shared.text.terms import KEYWORD_VERSION, query_terms
+from shared.text.terms import QUERIED, query_terms
 from shared.types.snapshots import Snapshot
 from shared.vectors.port import Collection, Dense, Filter, Hit
 
@@ -43,16 +43,16 @@ class _FusedCandidate(Struct, frozen=True, kw_only=True):
 def check_versions(snapshot: Snapshot, embedder: Embedder) -> None:
     """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""
     for what, running, stored in (
-        ("embedding version", embedder.version, snapshot.embedding_version),
-        ("dimension count", str(embedder.dimensions), str(snapshot.dimensions)),
-        ("keyword version", KEYWORD_VERSION, snapshot.keyword_version),
+        ("embedding version", (embedder.version,), snapshot.embedding_version),
+        ("dimension count", (str(embedder.dimensions),), str(snapshot.dimensions)),
+        ("keyword version", sorted(QUERIED), snapshot.keyword_version),
     ):
-        if running != stored:
+        if stored not in running:
             raise CollectionUnavailable(
                 f"Search is not possible: snapshot {snapshot.snapshot_id} was built with {what} {stored},"
-                f" this process has {running}. Configure the former or import again with mode reindex;"
+                f" this process has {', '.join(running)}. Configure the former or import again with mode reindex;"
                 " the other tools work meanwhile.",
-                ids=[snapshot.snapshot_id, stored, running],
+                ids=[snapshot.snapshot_id, stored, *running],
             )
 
 
@@ -98,7 +98,7 @@ async def hybrid_search(
         vector = embedded.vectors[0] if axis is None else without_language(embedded.vectors[0], axis)
         dense, (keyword, asked) = await _both(
             _dense(vector, within, collection, threads, profile.fusion.dense),
-            _keyword(query, within, collection, threads, profile.fusion.keyword),
+            _keyword(query, snapshot.keyword_version, within, collection, threads, profile.fusion.keyword),
         )
         candidates = await refine(_fused(dense, keyword, asked, profile.fusion))
         best = tuple(candidates[: profile.fusion.top])
@@ -135,12 +135,12 @@ async def _dense(vector: Dense, within: Filter, collection: Collection, threads:
 
 
 async def _keyword(
-    query: str, within: Filter, collection: Collection, threads: Threads, limit: int
+    query: str, version: str, within: Filter, collection: Collection, threads: Threads, limit: int
 ) -> tuple[list[Hit], float]:
     """The hits, and how much was asked for."""
     with _tracer.start_as_current_span(names.SEARCH_KEYWORD) as span:
         span.set_attribute(names.TOP_K, limit)
-        terms = await threads.run(lambda: query_terms(query))
+        terms = await threads.run(lambda: query_terms(query, version=version))
         span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
         if not terms.indices:  # nothing but punctuation
             return await _branch(span, threads, list[Hit]), 0.0

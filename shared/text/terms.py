@@ -26,7 +26,9 @@ import rjieba
 
 from shared.vectors.port import Sparse
 
-KEYWORD_VERSION = "terms-2"  # the steps and the numbers below; a change makes old and new vectors incomparable
+KEYWORD_VERSION = (
+    "terms-2"  # the steps and the numbers below; an older one stays searchable for as long as _RUNS has its steps
+)
 K1 = 1.2
 B = 0.75
 AVERAGE_WORDS = 150.0  # wholes in a block of 256 tokens, roughly; fixed, so that adding a document never changes another one's vector
@@ -39,9 +41,14 @@ _HANGUL = r"\u1100-\u11ff\uac00-\ud7a3"
 _UNSPACED = r"\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
 _INDIC = r"\u0900-\u0963\u0966-\u0dff"  # with the vowel signs, which \w leaves out
 _LETTER = rf"(?:[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]|[{_INDIC}])"
-_RUN = re.compile(
-    rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)|(?P<name>(?:(?<!\.)(?<!{_LETTER})\.(?=[A-Za-z]))?{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?)"
-)
+_UNCASED = rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)"
+_NAME = rf"{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?"
+_RUN = re.compile(rf"{_UNCASED}|(?P<name>(?:(?<!\.)(?<!{_LETTER})\.(?=[A-Za-z]))?{_NAME})")
+_RUNS = {
+    KEYWORD_VERSION: _RUN,
+    "terms-1": re.compile(rf"{_UNCASED}|(?P<name>{_NAME})"),
+}  # terms-1: no dot before a name
+QUERIED = frozenset(_RUNS)  # versions that passages may have been encoded by
 _ACCENTS = re.compile(
     r"[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]"
 )  # also Hebrew points, Arabic vowel marks
@@ -54,14 +61,14 @@ _LETTERS_OR_DIGITS = re.compile(r"\d+|[^\d]+")
 
 def terms(text: str) -> list[str]:
     """Every term of `text`, wholes and parts, in reading order, repeats kept; never raises, whatever the text."""
-    return [term for wholes, parts in _runs(text) for term in (*wholes, *parts)]
+    return [term for wholes, parts in _runs(text, _RUN) for term in (*wholes, *parts)]
 
 
 def passage_terms(text: str) -> Sparse:
     """The term-frequency part of BM25; the collection multiplies by its inverse document frequency."""
     wholes: list[str] = []
     both: list[str] = []
-    for some, parts in _runs(text):
+    for some, parts in _runs(text, _RUN):
         wholes += some
         both += some
         both += parts
@@ -69,19 +76,19 @@ def passage_terms(text: str) -> Sparse:
     return _sparse((term, count * (K1 + 1) / (count + norm)) for term, count in Counter(both).items())
 
 
-def query_terms(text: str) -> Sparse:
-    """How often each term is asked for, parts counting PART_WEIGHT."""
+def query_terms(text: str, *, version: str = KEYWORD_VERSION) -> Sparse:
+    """How often each term is asked for, parts counting PART_WEIGHT. version: of the passages, one of QUERIED."""
     return _sparse(
         (term, weight)
-        for wholes, parts in _runs(text)
+        for wholes, parts in _runs(text, _RUNS[version])
         for some, weight in ((wholes, 1.0), (parts, PART_WEIGHT))
         for term in some
     )
 
 
-def _runs(text: str) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+def _runs(text: str, run_of: re.Pattern[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """Of each run of one script: wholes, parts."""
-    for match in _RUN.finditer(_normal(text)):
+    for match in run_of.finditer(_normal(text)):
         run = match.group()
         match match.lastgroup:
             case "han":

@@ -414,6 +414,15 @@ def test_without_a_model_a_search_that_fails_is_not_an_empty_one(world: World) -
     assert asked.answer.usage.model_calls == 0
 
 
+@pytest.mark.parametrize("question", ["年假可以休几天？", "How many days of annual leave are there?"])
+def test_a_snapshot_that_cant_be_searched_says_what_helps(world: World, question: str) -> None:
+    world.embedder.version = "other:model:256"
+    asked = ask(world, question)
+    assert failure(asked) == ("failed", "collection_unavailable", False)
+    told = [asked.answer.text, *(one.text for one in asked.answer.limitations if one.code == "tool_failed")]
+    assert [("other:model:256" in text, "reindex" in text) for text in told] == [(True, True)] * 2
+
+
 @promise("P8")
 def test_a_model_that_answers_after_a_failed_search_does_not_hide_it(world: World) -> None:
     world.embedder.faults = [DOWN, DOWN]

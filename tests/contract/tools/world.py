@@ -22,10 +22,11 @@ from shared.embeddings.fake import FakeEmbedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.rerank.port import Reranker
+from shared.text.terms import KEYWORD_VERSION
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
 from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, Vectors
-from tests.factories import ADocument, Published, publish
+from tests.factories import NOW_MS, ADocument, Published, publish
 
 T = TypeVar("T")
 
@@ -43,9 +44,9 @@ class World:
         *documents: ADocument,
         failed: Iterable[FailedDocument] = (),
         activate: bool = True,
-        now_ms: int | None = None,
+        now_ms: int = NOW_MS,
+        keyword_version: str = KEYWORD_VERSION,
     ) -> Published:
-        more = {} if now_ms is None else {"now_ms": now_ms}
         return publish(
             self.layout,
             documents,
@@ -53,7 +54,8 @@ class World:
             embedder=self.embedder,
             failed=tuple(failed),
             activate=activate,
-            **more,
+            now_ms=now_ms,
+            keyword_version=keyword_version,
         )
 
     def run(self, use: Callable[[Library], Awaitable[T]], *, pace: Pace | None = None) -> T:

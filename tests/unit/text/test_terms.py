@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from shared.text.terms import passage_terms, query_terms, terms
+from shared.text.terms import KEYWORD_VERSION, QUERIED, passage_terms, query_terms, terms
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_run_too_long_to_be_a_name_is_dropped_but_its_parts_are_kept() -> None
 
 def test_every_process_makes_the_same_terms() -> None:
     text = "憂鬱的臺灣烏龜 v2.1.3 HTTPServer retries"
-    code = f"from shared.text.terms import passage_terms; print(passage_terms({text!r}))"
+    code = f"from shared.text.terms import KEYWORD_VERSION, QUERIED, passage_terms; print(passage_terms({text!r}))"
     other = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "7"},
@@ -140,3 +140,11 @@ def test_every_process_makes_the_same_terms() -> None:
         timeout=60,
     )
     assert other.stdout.strip() == str(passage_terms(text))
+
+
+@pytest.mark.parametrize("version", sorted(QUERIED - {KEYWORD_VERSION}))
+def test_an_earlier_version_asks_for_what_passages_had_then(version: str) -> None:
+    assert query_terms("用.NET写的.gitignore", version=version) == query_terms("用NET写的 gitignore")
+    assert query_terms("用.NET写的", version=version) != query_terms("用.NET写的")
+    text = "GB/T 7714—2015，v2.1.3，ERR_TIMEOUT 的说明；anna.li@example.com"
+    assert query_terms(text, version=version) == query_terms(text)
