@@ -97,7 +97,8 @@ async def run_agent(
     else:  # a limit above what the model takes at once would only cost a refused call
         request = replace(request, limits=within_window(request.limits, chat.window_tokens))
     plain = _standing_alone(request)
-    chosen = route(plain, wanted=request.path, has_model=chat is not None, scoped=request.scope is not None)
+    sourced = request.scope is not None or request.citation_mode == "strict"
+    chosen = route(plain, wanted=request.path, has_model=chat is not None, sourced=sourced)
     with _tracer.start_as_current_span(names.RUN) as span:
         so_far = so_far or RunSoFar()
         manifest = so_far.manifest = _manifest(request, pinned, chat, bundle, chosen)

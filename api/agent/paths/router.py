@@ -36,15 +36,29 @@ _SMALL_TALK = re.compile(
     r"|who are you|what can you do|how are you)(?:[,，、\s]*(?:你好|您好|there|all|citebound|啊|呀|吗|了|哦))*[\s!！.。?？~～,，]*",
     re.IGNORECASE,
 )
-_WORK_ON = re.compile(
-    r"(?:翻译|译成|改写|润色|校对|缩写|扩写|总结|概括|概述|整理|纠正|修改|简化)[^。？?\n]{0,20}(?:以下|下面|下列|这段|这句|如下|下文|[:：])"
-    r"|(?:把|将)(?:以下|下面|下列|这段|这句)[^。？?\n]{0,30}(?:翻译|译成|改写|润色|校对|缩写|总结|概括|整理|简化|改成)"
-    r"|\b(?:translate|rewrite|rephrase|paraphrase|proofread|polish|summari[sz]e|shorten|simplify|correct|edit|fix)\b[^.?\n]{0,50}"
-    r"(?:\bfollowing\b|\bbelow\b|\bthis (?:text|sentence|paragraph|passage|email|note)\b|:)",
+# an order at the very start, in nothing but these words, to work on a text; the text stands behind a line break or in quotation marks
+_ORDER_ZH = (
+    r"(?:请|麻烦|帮我|请帮我|麻烦你?帮我)?(?:(?:翻译|改写|润色|校对|缩写|扩写|总结|概括|概述|简化)(?:一下)?{noun}|(?:把|将){noun}(?:翻译|改写|润色|校对|缩写|扩写|总结|概括|概述|简化|译)(?:一下)?)"
+    r"(?:[成为](?:简体|繁体|现代)?(?:[中英日法德俄韩西]文|[英日法德俄韩汉]语|白话文?))?"
+).format(
+    noun=r"(?:以下|下面|下列|这)(?:的|这)?(?:一?[段句篇封](?:话|文字|文本|文章|[中英日]文|邮件)|文字|文本|句子|段落|邮件|短文)"
+)
+_ORDER_EN = (
+    r"(?:please )?(?:translate|rewrite|rephrase|paraphrase|proofread|polish|summari[sz]e|shorten|simplify) (?:the following|this)"
+    r" (?:\w+ )?(?:text|sentences?|paragraphs?|passage|e-?mail)(?: (?:into|in) (?:\w+ )?\w+)?"
+)
+_GIVEN = re.compile(
+    rf"(?:{_ORDER_ZH}|{_ORDER_EN})[ \t]*[:：.。]?(?:\s*\n\s*(?P<lines>.+)|\s*(?P<quoted>“[^“”]+”|「[^「」]+」|\"[^\"]+\"|```.+```))",
+    re.IGNORECASE | re.DOTALL,
+)
+_SENTENCE_END = re.compile(r"[。！.!;；](?=\W*(?:\s|$)|[^\W\da-zA-Z])")
+_ASKS = re.compile(
+    r"[?？]|什么|哪|谁|多少|几|怎[么样]|如何|为何|是否|吗|呢|多[久长大]|何时|\b(?:what|which|who|whom|whose|when|where|why|how|whether)\b",
     re.IGNORECASE,
 )
 _LIBRARY = re.compile(
-    r"文档|文件|资料|手册|文库|库里|知识库|制度|根据|来源|引用|\b(?:documents?|files?|library|manuals?|according to|sources?|cite)\b",
+    r"文档|文件|资料|手册|文库|库里|知识库|报告|合同|纪要|第.{1,4}[章节条页]"
+    r"|\b(?:documents?|files?|library|manuals?|reports?|contracts?|handbooks?|minutes|chapters?|sections?|pages?|according to)\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
@@ -69,8 +83,8 @@ class Route(Struct, frozen=True, kw_only=True):
     reason: Reason
 
 
-def route(question: str, *, wanted: WantedPath, has_model: bool, scoped: bool) -> Route:
-    """`question`: standing alone. `scoped`: the caller restricted the run to some documents, so it is about documents.
+def route(question: str, *, wanted: WantedPath, has_model: bool, sourced: bool) -> Route:
+    """`question`: standing alone. `sourced`: the answer must rest on documents whatever is asked: the caller chose some, or is strict.
 
     Raises: InvalidArgument (field path) for a path that needs a model where there is none.
     """
@@ -78,7 +92,7 @@ def route(question: str, *, wanted: WantedPath, has_model: bool, scoped: bool) -
         return _without_model(wanted)
     match wanted:
         case "auto":
-            return _seen(question.strip(), scoped=scoped)
+            return _seen(question.strip(), sourced=sourced)
         case "direct" | "pipeline" | "agent" | "plan" | "verify":
             return Route(path=wanted, reason="forced")
         case _:
@@ -101,10 +115,10 @@ def _without_model(wanted: WantedPath) -> Route:
     return Route(path="agent", reason="forced" if wanted == "agent" else "no_model")
 
 
-def _seen(question: str, *, scoped: bool) -> Route:
-    if not scoped and _SMALL_TALK.fullmatch(question):
+def _seen(question: str, *, sourced: bool) -> Route:
+    if not sourced and _SMALL_TALK.fullmatch(question):
         return Route(path="direct", reason="small_talk")
-    if not scoped and _is_given(question):
+    if not sourced and _is_given(question):
         return Route(path="direct", reason="given_text")
     begin = question[:LOOKED_AT]
     compared = _COMPARED.search(begin)
@@ -120,11 +134,12 @@ def _seen(question: str, *, scoped: bool) -> Route:
 
 
 def _is_given(question: str) -> bool:
-    """Whether the message itself holds the text to work on, and nobody speaks of documents while saying what to do."""
-    order = _WORK_ON.search(question)
-    if order is None or order.start() > 40 or _LIBRARY.search(question[: order.end()]):
+    """Whether the message is an order to work on a text that it holds: no question, and no word of where the text may stand else."""
+    given = _GIVEN.fullmatch(question)
+    if given is None or _ASKS.search(question) or _LIBRARY.search(question):
         return False
-    return len(question) - order.end() >= GIVEN_CHARS
+    material = given["lines"] or given["quoted"]
+    return len(material) >= GIVEN_CHARS and _SENTENCE_END.search(material) is not None
 
 
 def _questions(question: str) -> list[str]:

@@ -37,6 +37,12 @@ def test_small_talk_costs_one_call_and_no_look_up(world: World) -> None:
     assert asked.codes() == ["not_looked_up"]
 
 
+def test_strict_answers_rest_on_documents_so_even_small_talk_goes_to_the_loop(world: World) -> None:
+    asked = ask(world, "你好！", chat=ScriptedChat(["Action: Refuse[没有可查的问题。]"]), citation_mode="strict")
+    assert asked.answer.manifest is not None
+    assert (asked.answer.manifest.path, asked.answer.manifest.path_reason) == ("agent", "question")
+
+
 @pytest.mark.parametrize("path", ["direct", "pipeline", "plan", "verify"])
 def test_without_a_model_a_path_that_needs_one_is_refused_before_anything_is_told(world: World, path: PathName) -> None:
     with pytest.raises(InvalidArgument) as caught:

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from api.agent.paths.router import NEEDS_MODEL, Route, route
 from shared.errors import InvalidArgument
 from shared.types.runs import PathName
+from tests.unit.agent.paths.asked import NEED_DOCUMENTS
 
-TEXT = "公司决定自明年一月起调整年假制度，工作满一年的员工每年享有五天年假，不得跨年累计，请各部门知悉并遵照执行。"
+TEXT = "公司决定自明年一月起调整年假，工作满一年的员工每年享有五天年假，不得跨年累计，请各部门知悉并遵照执行。"
 
 
-def taken(question: str, *, scoped: bool = False) -> tuple[str, str]:
-    found = route(question, wanted="auto", has_model=True, scoped=scoped)
+def taken(question: str, *, sourced: bool = False) -> tuple[str, str]:
+    found = route(question, wanted="auto", has_model=True, sourced=sourced)
     return found.path, found.reason
 
 
@@ -37,14 +38,31 @@ def test_small_talk_is_not_looked_up(question: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        f"请把下面这段话翻译成英文：{TEXT}",
+        f"请把下面这段话翻译成英文：\n{TEXT}",
         f"润色以下文字：\n{TEXT}",
+        f"翻译这段话：“{TEXT}”",
+        f"请帮我概括下面的邮件：\n\n{TEXT}",
         "Summarize the following text in one sentence:\nThe committee met on Monday and decided to move the launch to May.",
-        "Please proofread: Their going to recieve the shipment on tuesday unless the whether is bad again.",
+        'Please proofread this sentence: "Their going to recieve the shipment on tuesday unless the wether is bad again."',
+        "Translate the following paragraph into Chinese:\nThe pump must not be operated above 80 degrees at any time.",
     ],
 )
 def test_work_on_a_text_in_the_message_is_not_looked_up(question: str) -> None:
     assert taken(question) == ("direct", "given_text")
+
+
+@pytest.mark.parametrize("question", NEED_DOCUMENTS)
+def test_a_question_that_documents_may_answer_is_looked_up(question: str) -> None:
+    assert taken(question)[0] != "direct"
+
+
+@given(
+    st.sampled_from(NEED_DOCUMENTS),
+    st.sampled_from(["", "请", "Please ", "你好，", "Hello, ", "谢谢。\n"]),
+    st.sampled_from(["", "\n", "谢谢", " Thanks!"]),
+)
+def test_courtesy_makes_no_question_small_talk(question: str, before: str, after: str) -> None:
+    assert taken(f"{before}{question}{after}")[0] != "direct"
 
 
 @pytest.mark.parametrize(
@@ -104,24 +122,24 @@ def test_everything_else_goes_to_the_loop(question: str) -> None:
     assert taken(question) == ("agent", "question")
 
 
-def test_a_question_about_chosen_documents_is_always_looked_up() -> None:
-    assert taken("你好", scoped=True) == ("agent", "question")
-    assert taken(f"翻译以下文字：{TEXT}", scoped=True) == ("agent", "question")
+def test_an_answer_that_must_rest_on_documents_is_always_looked_up() -> None:
+    assert taken("你好", sourced=True) == ("agent", "question")
+    assert taken(f"翻译以下文字：\n{TEXT}", sourced=True) == ("agent", "question")
 
 
 @pytest.mark.parametrize("path", ["direct", "pipeline", "agent", "plan", "verify"])
 def test_a_caller_may_force_a_path(path: PathName) -> None:
-    assert route("你好", wanted=path, has_model=True, scoped=True) == Route(path=path, reason="forced")
+    assert route("你好", wanted=path, has_model=True, sourced=True) == Route(path=path, reason="forced")
 
 
 @pytest.mark.parametrize("path", ["auto", "direct", "pipeline", "agent", "plan", "verify"])
 def test_without_a_model_only_the_loop_is_left(path: PathName) -> None:
     if path in NEEDS_MODEL:
         with pytest.raises(InvalidArgument) as caught:
-            route("年假有几天？", wanted=path, has_model=False, scoped=False)
+            route("年假有几天？", wanted=path, has_model=False, sourced=False)
         assert caught.value.field == "path"
     else:
-        assert route("你好", wanted=path, has_model=False, scoped=False).path == "agent"
+        assert route("你好", wanted=path, has_model=False, sourced=False).path == "agent"
 
 
 @given(st.text(max_size=300))
