@@ -118,7 +118,7 @@ def create_app(settings: Settings) -> Litestar:
         conversations=conversations,
         prompts=bundles,
         telemetry=telemetry,
-        links=BlockLinks(secret),
+        links=BlockLinks(secret, owner_key=settings.api.api_key),
         sessions=Sessions(secret, owner_key=settings.api.api_key),
         bell=bell,
         warmth=warming,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlencode
 
-from shared.access import OWNER, Access
+from shared.access import Access
 from shared.clock import NowMs, now_ms
 from shared.errors import StorageError
 
@@ -24,10 +24,11 @@ _PREFIX = "/api/blocks/"
 
 
 class BlockLinks:
-    """`secret` None: no key is demanded here, nothing is signed."""
+    """`secret` None: no key is demanded here, nothing is signed. `owner_key`: the settings', which ends the owner's links by changing."""
 
-    def __init__(self, secret: bytes | None, *, now_ms: NowMs = now_ms) -> None:
+    def __init__(self, secret: bytes | None, *, owner_key: str | None, now_ms: NowMs = now_ms) -> None:
         self._secret = secret
+        self._owner_sha256 = hashlib.sha256((owner_key or "").encode()).hexdigest()
         self._now_ms = now_ms
 
     def path(self, block_id: str, snapshot_id: str, access: Access) -> str:
@@ -37,7 +38,7 @@ class BlockLinks:
             if access.key_id is not None:
                 query["key"] = access.key_id
             query["until"] = str(self._now_ms() // 1000 + DAYS * 86_400)
-            query["signature"] = _signature(self._secret, block_id, query)
+            query["signature"] = self._signature(self._secret, block_id, query)
         return f"{_PREFIX}{block_id.replace('#', '%23')}?{urlencode(query)}"
 
     def opens(self, path: str, query: Mapping[str, str]) -> bool:
@@ -45,8 +46,13 @@ class BlockLinks:
         until, given = query.get("until", ""), query.get("signature", "")
         if self._secret is None or not path.startswith(_PREFIX) or not until.isascii() or not until.isdigit():
             return False
-        expected = _signature(self._secret, path.removeprefix(_PREFIX), query)
+        expected = self._signature(self._secret, path.removeprefix(_PREFIX), query)
         return hmac.compare_digest(given.encode(), expected.encode()) and int(until) * 1000 > self._now_ms()
+
+    def _signature(self, secret: bytes, block_id: str, query: Mapping[str, str]) -> str:
+        bearer = query.get("key", self._owner_sha256)
+        signed = "\n".join((block_id, query.get("snapshot", ""), query["until"], bearer)).encode()
+        return base64.urlsafe_b64encode(hmac.digest(secret, signed, hashlib.sha256)).decode().rstrip("=")
 
 
 def read_secret(path: Path) -> bytes:
@@ -65,9 +71,3 @@ def read_secret(path: Path) -> bytes:
     except OSError as error:
         raise StorageError(f"The secret for links to blocks, {path}, can't be used: {error.strerror}.") from error
     return made
-
-
-def _signature(secret: bytes, block_id: str, query: Mapping[str, str]) -> str:
-    bearer = query.get("key", OWNER.sha256())
-    signed = "\n".join((block_id, query.get("snapshot", ""), query["until"], bearer)).encode()
-    return base64.urlsafe_b64encode(hmac.digest(secret, signed, hashlib.sha256)).decode().rstrip("=")

@@ -149,7 +149,7 @@ class Site:
                 prompts=self.prompts,
                 conversations=self.conversations(),
                 telemetry=self.telemetry,
-                links=BlockLinks(secret, now_ms=self.now_ms),
+                links=BlockLinks(secret, owner_key=self.settings.api.api_key, now_ms=self.now_ms),
                 sessions=Sessions(secret, owner_key=self.settings.api.api_key, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,

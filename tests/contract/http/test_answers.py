@@ -32,7 +32,7 @@ def test_a_question_is_answered_without_any_key_and_each_citation_opens_the_bloc
         assert (answer.status, answer.extractive) == ("complete", True), answer.text
         assert answer.citations
         for citation in answer.citations:
-            page = client.get(BlockLinks(None).path(citation.block_id, citation.snapshot_id, OWNER))
+            page = client.get(BlockLinks(None, owner_key=None).path(citation.block_id, citation.snapshot_id, OWNER))
             view = msgspec.json.decode(page.content, type=BlockView)
             assert citation.quote in view.block.text
             assert (view.document.version, view.snapshot_id) == (citation.version, citation.snapshot_id)
@@ -50,7 +50,7 @@ def test_a_citation_keeps_opening_what_was_read_when_its_source_was_renamed_sinc
         site.publish(structs.replace(LEAVE, title="旧制度（已废止）", trust="third_party"))
         assert answer.citations
         for citation in answer.citations:
-            page = client.get(BlockLinks(None).path(citation.block_id, citation.snapshot_id, OWNER))
+            page = client.get(BlockLinks(None, owner_key=None).path(citation.block_id, citation.snapshot_id, OWNER))
             view = msgspec.json.decode(page.content, type=BlockView)
             assert (view.block.block_id, view.snapshot_id) == (citation.block_id, citation.snapshot_id)
             document = view.document

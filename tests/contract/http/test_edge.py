@@ -28,7 +28,7 @@ def let_in(settings: ApiSettings, headers: Mapping[str, str], *, method: str = "
     callers = Callers(
         Settings(data_dir="", api=settings),
         CatalogDoor(Path("nowhere")),
-        BlockLinks(None),
+        BlockLinks(None, owner_key=None),
         Sessions(None, owner_key=None),
         now_ms=now_ms,
     )

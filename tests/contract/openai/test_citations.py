@@ -14,7 +14,7 @@ from shared.access import OWNER
 from shared.types.runs import Answer, ClaimCheck, Limitation, SnapshotGap
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
-URL = block_url("http://127.0.0.1:8765", BlockLinks(None), OWNER)
+URL = block_url("http://127.0.0.1:8765", BlockLinks(None, owner_key=None), OWNER)
 ADDRESS = "http://127.0.0.1:8765/api/blocks/k3f9a2qd.v2%2317?snapshot=snap_1"
 
 

@@ -16,8 +16,8 @@ PATH = f"/api/blocks/{BLOCK}"
 NOW_MS = 1_790_000_000_000
 
 
-def links(secret: bytes | None = SECRET, *, at_ms: int = NOW_MS) -> BlockLinks:
-    return BlockLinks(secret, now_ms=lambda: at_ms)
+def links(secret: bytes | None = SECRET, *, owner_key: str | None = "geheim", at_ms: int = NOW_MS) -> BlockLinks:
+    return BlockLinks(secret, owner_key=owner_key, now_ms=lambda: at_ms)
 
 
 def taken_apart(address: str) -> tuple[str, dict[str, str]]:
@@ -49,6 +49,14 @@ def test_a_link_opens_its_block_until_its_time_is_over() -> None:
 def test_a_link_that_was_changed_opens_nothing(path: str, changed: dict[str, str]) -> None:
     _, query = taken_apart(links().path(BLOCK, SNAPSHOT, OWNER))
     assert not links().opens(path, query | changed)
+
+
+def test_the_owner_s_links_end_with_his_key_and_nobody_else_s_do() -> None:
+    path, query = taken_apart(links().path(BLOCK, SNAPSHOT, OWNER))
+    assert [links(owner_key=key).opens(path, query) for key in ("geheim", "anders", None)] == [True, False, False]
+
+    path, query = taken_apart(links().path(BLOCK, SNAPSHOT, Access(labels=frozenset(), key_id=KeyId("key_aaaaaaaa"))))
+    assert links(owner_key="anders").opens(path, query)
 
 
 def test_a_link_made_for_a_key_names_it_and_opens_for_no_other() -> None:
