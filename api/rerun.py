@@ -14,10 +14,10 @@ from api.retrieval.profiles import preference_in
 from api.tools.replay import common_access, missing, pin_again, since
 from shared.access import Access
 from shared.errors import InvalidArgument, NotFound
-from shared.telemetry.artifacts import ARTIFACT_PREFIX
+from shared.telemetry.runfile import hashes_in
 from shared.types.again import Audit, Failure, Missing, Once, Possible, Rerun, RerunWanted
 from shared.types.runs import Limits, RunManifest, RunRecord
-from shared.types.traces import SpanNode, Trace
+from shared.types.traces import Trace
 
 Against = tuple[Missing, str]  # and what to tell of it
 Asking = Callable[[Ask, Access], Awaitable[RunRecord]]
@@ -176,7 +176,7 @@ def _evidence(parts: Parts, trace: Trace) -> Possible:
     ledger = "The blocks that were admitted are in its evidence all the same."
     if not trace.spans:
         return structs.replace(no, reason="trace_gone", detail=f"No span of the run is kept. {ledger}")
-    hashes = _contents(trace.spans)
+    hashes = list(hashes_in(trace.spans))
     gone = sum(not parts.telemetry.artifacts.path(sha256).exists() for sha256 in hashes)
     if gone:
         detail = f"{gone} of {len(hashes)} contents were not kept; ask with trace level full. {ledger}"
@@ -184,15 +184,3 @@ def _evidence(parts: Parts, trace: Trace) -> Possible:
     if trace.partial:
         return structs.replace(no, reason="trace_partial", detail=f"Part of the trace was lost. {ledger}")
     return Possible(kind="evidence", possible=True)
-
-
-def _contents(spans: tuple[SpanNode, ...]) -> set[str]:
-    found: set[str] = set()
-    for span in spans:
-        found |= {
-            str(value)
-            for key, value in span.attributes.items()
-            if key.startswith(ARTIFACT_PREFIX) and key.endswith(".sha256")
-        }
-        found |= _contents(span.children)
-    return found

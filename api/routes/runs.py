@@ -20,6 +20,7 @@ from api.routes.replay import replay_run
 from api.routes.streams import run_events, stream
 from shared.errors import InvalidArgument
 from shared.ids import RunId, SnapshotId
+from shared.types.runfiles import RunFile
 from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope, WantedPath
 from shared.types.traces import RunSummary, Trace, TraceLevel
 
@@ -114,6 +115,14 @@ def get_trace(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPa
     return parts.telemetry.run_trace(RunId(run_id), access_of(request))
 
 
+@get("/{run_id:str}/export", sync_to_thread=True)
+def export_run(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Response[RunFile]:
+    """The run as one file, without secrets: `citebound trace --open FILE` shows it again, without a server."""
+    found = parts.telemetry.run_file(RunId(run_id), access_of(request))
+    name = f'attachment; filename="{found.record.answer.run_id}.json"'
+    return Response(found, headers={"content-disposition": name})
+
+
 @post("/{run_id:str}/cancel", status_code=202)
 async def cancel_run(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Cancelling:
     """Stop a run that is under way; whoever waits for it gets it as cancelled."""
@@ -129,6 +138,7 @@ runs = Router(
         get_run,
         get_evidence,
         get_trace,
+        export_run,
         cancel_run,
         replay_run,
         audit_run,

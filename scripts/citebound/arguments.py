@@ -171,7 +171,8 @@ def parser() -> argparse.ArgumentParser:
     add("runs", runs, "list the questions that were asked, newest first")
     traced = add("trace", trace, "show what a run or an import did, step by step")
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
-    traced.add_argument("--file", help="a trace that was saved with --json")
+    traced.add_argument("--save", metavar="FILE", help="write the whole run into one file, without secrets")
+    traced.add_argument("--open", metavar="FILE", help="show a run that was saved, without any server")
 
     audited = add("audit", audit, "say which versions took part in a run, and what of it can still be done again")
     audited.add_argument("run_id", metavar="RUN", nargs="?", help="run_… (default: the last run)")

@@ -1,6 +1,6 @@
 """Spans and run records as rows of the trace store. Runs in the writer's thread; redaction happens here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -14,7 +14,9 @@ from shared.types.runs import RunRecord
 from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent
 
 # Fields of a closed set of words, and codes: they can't hold a secret, and a secret may happen to be one of the words.
-_WORDS = frozenset({"status", "state", "stage", "verdict", "trust", "tool", "extent", "code", "termination_reason"})
+_WORDS = frozenset(
+    {"status", "state", "stage", "verdict", "trust", "tool", "extent", "code", "termination_reason", "format"}
+)
 _STATUS = {0: "unset", 1: "ok", 2: "error"}
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -98,20 +100,21 @@ def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:
 
 def _encoded(value: RunSummary | RunRecord, redactor: Redactor) -> str:
     """JSON of what is left without the secrets; taken out of its texts, never out of the JSON itself."""
-    return _json.encode(_without_secrets(msgspec.to_builtins(value), redactor)).decode()
+    return _json.encode(without_secrets(msgspec.to_builtins(value), redactor.known)).decode()
 
 
-def _without_secrets(value: Any, redactor: Redactor) -> Any:
+def without_secrets(value: Any, clean: Callable[[str], str]) -> Any:
+    """Decoded JSON with every text cleaned but the words of closed sets."""
     match value:
         case str():
-            return redactor.known(value)
+            return clean(value)
         case dict():
             return {
-                key: inner if key in _WORDS else _without_secrets(inner, redactor)
+                key: inner if key in _WORDS else without_secrets(inner, clean)
                 for key, inner in value.items()  # pyright: ignore[reportUnknownVariableType]
             }
         case list() | tuple():
-            return [_without_secrets(inner, redactor) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+            return [without_secrets(inner, clean) for inner in value]  # pyright: ignore[reportUnknownVariableType]
         case _:
             return value
 

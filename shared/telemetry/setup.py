@@ -21,8 +21,10 @@ from shared.telemetry.metrics import Metrics
 from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
+from shared.telemetry.runfile import run_file
 from shared.telemetry.store import TraceStore, could_make, may_read
 from shared.telemetry.writer import Writer
+from shared.types.runfiles import RunFile
 from shared.types.runs import RunRecord
 from shared.types.traces import RunSummary, Trace
 from shared.version import APP_VERSION
@@ -47,7 +49,7 @@ class Telemetry:
         exporters: Sequence[Exporter] = (),
     ) -> None:
         """`database`: traces.db. `artifacts`: folder of contents. `secrets`: values that must never be kept."""
-        redactor = Redactor(secrets)
+        redactor = self._redactor = Redactor(secrets)
         self.database = database
         self.store = TraceStore(database)
         self.cases = Cases(database)
@@ -102,6 +104,12 @@ class Telemetry:
         self.run_record(run_id, access)
         self.flush(timeout_s=FLUSH_S)
         return self.store.run_trace(run_id)
+
+    def run_file(self, run_id: RunId, access: Access) -> RunFile:
+        """Everything that is kept of a run, without secrets, to be saved and looked at elsewhere. Blocking. Raises: NotFound, StorageError."""
+        record = self.run_record(run_id, access)
+        trace = self.run_trace(run_id, access)
+        return run_file(record, trace, kept=self.artifacts.read, redactor=self._redactor)
 
     def forget(self, run_ids: Sequence[str]) -> None:
         """Remove runs with their spans and contents, those included that are on their way. Blocking. Raises: StorageError."""

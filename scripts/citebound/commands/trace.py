@@ -9,9 +9,10 @@ import msgspec
 
 from scripts.citebound.api import open_api, segment
 from scripts.citebound.commands.named import last_run
-from scripts.citebound.console import date, note, plain, print_json, table, words
+from scripts.citebound.console import count, date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.telemetry import names
+from shared.types.runfiles import RunFile
 from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, SpanNode, Trace
 
 _SHOWN: Final = (  # attribute, label; in the order shown
@@ -59,10 +60,84 @@ def runs(arguments: argparse.Namespace) -> int:
 
 
 def trace(arguments: argparse.Namespace) -> int:
-    found = _read(arguments)
+    if arguments.open is not None:
+        return _show_file(arguments)
+    api = open_api(arguments.url)
+    wanted = arguments.run_id or last_run(api)
+    kind = "imports" if wanted.startswith("imp_") else "runs"
+    if arguments.save is not None:
+        if kind == "imports":
+            raise CommandFailed("an import can't be saved", remedy="name a run: run_…", code=USAGE, error="usage")
+        return _save(api.get(f"/api/runs/{segment(wanted)}/export", RunFile), arguments)
+    found = api.get(f"/api/{kind}/{segment(wanted)}/trace", Trace)
+    if arguments.json:
+        print_json(found)
+    else:
+        _print(found)
+    return OK
+
+
+def _save(found: RunFile, arguments: argparse.Namespace) -> int:
+    try:
+        Path(arguments.save).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1))
+    except OSError as error:
+        raise CommandFailed(
+            f"{arguments.save} can't be written: {error.strerror}",
+            remedy="name another file",
+            code=USAGE,
+            error="usage",
+        ) from error
+    run_id = found.record.answer.run_id
+    if arguments.json:
+        print_json({"run_id": run_id, "file": arguments.save, "contents": len(found.contents)})
+    else:
+        kept = count(len(found.contents), "content")
+        plain(
+            words(
+                f"{run_id} is in {arguments.save}, with {kept}",
+                f"{run_id} 已存入 {arguments.save}，含 {len(found.contents)} 份内容",
+            )
+        )
+    return OK
+
+
+def _show_file(arguments: argparse.Namespace) -> int:
+    """No server is asked."""
+    if arguments.run_id is not None or arguments.save is not None:
+        raise CommandFailed(
+            "--open shows what is in the file, and nothing else",
+            remedy="leave the run and --save out",
+            code=USAGE,
+            error="usage",
+        )
+    try:
+        found = msgspec.json.decode(Path(arguments.open).read_bytes(), type=RunFile)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CommandFailed(
+            f"{arguments.open} can't be read as a saved run: {error}",
+            remedy="save one:\n./scripts/run trace RUN --save FILE",
+            code=USAGE,
+            error="usage",
+        ) from error
     if arguments.json:
         print_json(found)
         return OK
+    answer = found.record.answer
+    plain(f"{answer.run_id}  {date(answer.started_at_ms)}  {answer.status} · {answer.termination_reason}", "bold")
+    plain(answer.question, "bold")
+    plain(answer.text)
+    for one in answer.citations:
+        plain(f"[{one.marker}] {one.title} › {one.section_path}  {one.block_id}  {one.verdict}", "dim")
+        plain(f"    {' '.join(one.quote.split())}", "dim")
+    plain("")
+    _print(found.trace)
+    for sha256, text in found.contents.items():
+        plain(f"\ncontent {sha256}", "bold")
+        plain(text)
+    return OK
+
+
+def _print(found: Trace) -> None:
     for root in found.spans:
         for line, style in tree_lines(root):
             plain(line, style)
@@ -73,7 +148,6 @@ def trace(arguments: argparse.Namespace) -> int:
             f"partial: {found.lost_spans} spans and {found.lost_artifacts} contents were not kept, or are not written yet",
             "yellow",
         )
-    return OK
 
 
 def tree_lines(span: SpanNode, *, first: str = "", rest: str = "") -> Iterator[tuple[str, str]]:
@@ -118,22 +192,3 @@ def _pairs(attributes: Attributes) -> str:
 def _value(value: AttributeValue) -> str:
     text = "yes" if value is True else "no" if value is False else str(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-
-
-def _read(arguments: argparse.Namespace) -> Trace:
-    if arguments.file is not None and arguments.run_id is not None:
-        raise CommandFailed("a run and a file are two traces", remedy="name one of them", code=USAGE, error="usage")
-    if arguments.file is None:
-        api = open_api(arguments.url)
-        wanted = arguments.run_id or last_run(api)
-        kind = "imports" if wanted.startswith("imp_") else "runs"
-        return api.get(f"/api/{kind}/{segment(wanted)}/trace", Trace)
-    try:
-        return msgspec.json.decode(Path(arguments.file).read_bytes(), type=Trace)
-    except (OSError, msgspec.DecodeError) as error:
-        raise CommandFailed(
-            f"{arguments.file} can't be read as a trace: {error}",
-            remedy="save one:\n./scripts/run trace RUN --json > FILE",
-            code=USAGE,
-            error="usage",
-        ) from error

@@ -551,6 +551,7 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
     ("POST", "/api/runs/{run_id}/cancel"): Route(needs="read", probes=_run("/cancel", shows=False)),
     ("POST", "/api/runs/{run_id}/replay"): Route(needs="read", probes=_run("/replay")),
+    ("GET", "/api/runs/{run_id}/export"): Route(needs="read", probes=_run("/export")),
     ("GET", "/api/runs/{run_id}/audit"): Route(needs="read", probes=_run("/audit", shows=False)),
     ("POST", "/api/runs/{run_id}/rerun"): Route(needs="read", probes=_rerun),
     ("POST", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_feedback),

@@ -173,7 +173,7 @@ def test_the_manifest_is_shown_key_by_key() -> None:
         (["search", "x", "--json", "--url", "localhost:1"], 2, "usage"),
         (["search", "x", "--json", "--url", "http://127.0.0.1:9"], 5, "unreachable"),
         (["block", "不是", "--json"], 2, "invalid_argument"),
-        (["trace", "run_01", "--file", "轨迹.json", "--json"], 2, "usage"),
+        (["trace", "run_01", "--open", "轨迹.json", "--json"], 2, "usage"),
         (["ask", "  ", "--json"], 2, "invalid_argument"),
         (["search", "　", "--json"], 2, "invalid_argument"),
         (["scan", "", "--json"], 2, "invalid_argument"),
