@@ -43,9 +43,9 @@ class _FusedCandidate(Struct, frozen=True, kw_only=True):
 def check_versions(snapshot: Snapshot, embedder: Embedder) -> None:
     """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""
     for what, running, stored in (
+        ("keyword version", sorted(QUERIED), snapshot.keyword_version),
         ("embedding version", (embedder.version,), snapshot.embedding_version),
         ("dimension count", (str(embedder.dimensions),), str(snapshot.dimensions)),
-        ("keyword version", sorted(QUERIED), snapshot.keyword_version),
     ):
         if stored not in running:
             raise CollectionUnavailable(

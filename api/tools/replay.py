@@ -6,7 +6,7 @@ Source: spec/06 "Four kinds of again"; decision 0068.
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 from msgspec import structs
@@ -22,7 +22,18 @@ from shared.access import Access
 from shared.errors import CollectionUnavailable, NotFound, ScopeNotFound
 from shared.ids import BlockId
 from shared.telemetry import names
-from shared.types.replays import Changed, Difference, Lost, Outcome, Reason, Replay, ReplayedCall, VersionChange
+from shared.text.terms import QUERIED
+from shared.types.replays import (
+    CallOutcome,
+    Changed,
+    Difference,
+    Lost,
+    Outcome,
+    Reason,
+    Replay,
+    ReplayedCall,
+    VersionChange,
+)
 from shared.types.runs import Fingerprint, LedgerEntry, RecordedCall, RunManifest, RunRecord
 from shared.version import APP_VERSION
 
@@ -30,6 +41,7 @@ BROKEN = frozenset({"collection_unavailable", "upstream_unavailable", "tool_inte
 Hindrance = tuple[Reason, str]  # and what to tell of it
 KeptPayload = Callable[[str], bytes | None]  # by its SHA-256; blocking
 
+_NOTHING: Hindrance = ("nothing_to_compare", "No tool call of this run had seen anything.")
 _NOT_RECORDED: Hindrance = ("not_recorded", "This run is from before tool calls were kept; it can't be repeated.")
 _tracer = get_tracer(names.TRACER)
 
@@ -41,7 +53,7 @@ async def replay(record: RunRecord, *, library: Library, access: Access, kept: K
     """
     manifest, retrieval = record.answer.manifest, record.retrieval
     if retrieval is not None and (manifest is None or not retrieval.calls):
-        return _ended(record, "same")
+        return _impossible(record, *_NOTHING)
     if manifest is None or retrieval is None:
         return _impossible(record, *_NOT_RECORDED)
     with _tracer.start_as_current_span(names.REPLAY) as span:
@@ -54,10 +66,8 @@ async def replay(record: RunRecord, *, library: Library, access: Access, kept: K
             toolbox = Toolbox(pinned, scope=scope)
             again = _Again(pinned, toolbox, manifest=manifest, ledger=record.ledger, kept=kept)
             calls = [await again.call(one) for one in retrieval.calls]
-        outcomes = {call.outcome for call in calls}
-        outcome = "different" if "different" in outcomes else "impossible" if "impossible" in outcomes else "same"
         return structs.replace(
-            _ended(record, outcome),
+            _judged(record, {call.outcome for call in calls}),
             calls=tuple(calls),
             embedding_tokens=again.embedding_tokens,
             rerank_tokens=again.rerank_tokens,
@@ -183,7 +193,8 @@ def missing(pinned: Pinned, manifest: RunManifest) -> Hindrance | None:
     try:
         pinned.check_searchable()
     except CollectionUnavailable as error:
-        return "embedding_differs", error.message
+        queried = pinned.snapshot.keyword_version in QUERIED
+        return "embedding_differs" if queried else "keywords_differ", error.message
     then, now = manifest.retrieval_profile, pinned.profile.name
     if then != now:
         return "profile_differs", f"The run searched with {then}, this process searches with {now}."
@@ -204,6 +215,14 @@ def since(manifest: RunManifest) -> tuple[VersionChange, ...]:
         VersionChange(what="tool_contract_version", then=manifest.tool_contract_version, now=TOOL_CONTRACT_VERSION),
     )
     return tuple(one for one in found if one.then != one.now)
+
+
+def _judged(record: RunRecord, calls: Collection[CallOutcome]) -> Replay:
+    if "different" in calls:
+        return _ended(record, "different")
+    if "impossible" in calls:
+        return _ended(record, "impossible")
+    return _ended(record, "same") if "same" in calls else _impossible(record, *_NOTHING)
 
 
 def _impossible(record: RunRecord, reason: Reason, detail: str) -> Replay:

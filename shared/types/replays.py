@@ -8,7 +8,8 @@ from shared.ids import BlockId, RunId, SnapshotId
 from shared.types.runs import Fingerprint
 
 Outcome = Literal["same", "different", "impossible"]
-# What is missing for a replay. Of a run: not_recorded … scope_gone; of a call: the others.
+CallOutcome = Literal["same", "different", "impossible", "skipped"]  # skipped: nothing was seen then
+# What is missing for a replay. Of a run: not_recorded … nothing_to_compare; of a call: the others.
 Reason = Literal[
     "not_recorded",  # the run is older than this record
     "snapshot_gone",
@@ -16,7 +17,9 @@ Reason = Literal[
     "snapshot_differs",  # another one under the same id
     "access_reduced",  # the run could see more than the caller may now
     "scope_gone",  # labels of its documents were tightened
-    "embedding_differs",  # or the keyword encoder: this process can't ask this snapshot
+    "nothing_to_compare",  # no call that had seen anything
+    "embedding_differs",  # this process can't ask this snapshot
+    "keywords_differ",  # nor this one, for its keyword encoder
     "profile_differs",  # searched in a way that this process can't
     "upstream_failed",  # tried, and failed on the way: again later
     "arguments_removed",  # they held a secret, which is not kept
@@ -66,7 +69,7 @@ class ReplayedCall(Struct, frozen=True, kw_only=True):
     turn: int
     tool: str
     arguments: str
-    outcome: Literal["same", "different", "impossible", "skipped"]  # skipped: nothing was seen then
+    outcome: CallOutcome
     reason: Reason | None = None
     detail: str | None = None  # for people
     then: Fingerprint | None = None
@@ -83,7 +86,7 @@ class VersionChange(Struct, frozen=True, kw_only=True):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """`outcome`: different if any call is; else impossible if the run or any call is; else same, also of no call at all."""
+    """`outcome`: different if any call is; else impossible if the run or any call is, or if nothing was compared; else same."""
 
     run_id: RunId
     snapshot_id: SnapshotId | None

@@ -109,9 +109,9 @@ def test_a_repeated_call_of_a_run_is_replayed_once(world: World) -> None:
     assert len(again(world, record).calls) == 1
 
 
-def test_a_run_that_looked_nothing_up_is_the_same_again(world: World) -> None:
+def test_a_run_that_looked_nothing_up_leaves_nothing_to_compare(world: World) -> None:
     found = again(world, run(world))
-    assert (found.outcome, found.calls) == ("same", ())
+    assert (found.outcome, found.reason, found.calls) == ("impossible", "nothing_to_compare", ())
 
 
 def test_a_run_that_was_cut_off_is_replayed_as_far_as_it_came(world: World) -> None:
@@ -252,6 +252,27 @@ def test_what_failed_then_is_skipped_because_nothing_was_seen(world: World) -> N
 
     assert found.outcome == "same"
     assert [(call.outcome, call.reason) for call in found.calls] == [("skipped", "failed_then"), ("same", None)]
+
+
+def test_a_run_of_which_every_call_had_failed_is_not_the_same(world: World) -> None:
+    world.embedder.faults = [UpstreamError("provider_auth", "The embedding provider refused the key.")]
+
+    found = again(world, run(world, SEARCH))
+
+    assert (found.outcome, found.reason) == ("impossible", "nothing_to_compare")
+    assert [(call.outcome, call.reason) for call in found.calls] == [("skipped", "failed_then")]
+
+
+def test_a_keyword_encoder_that_is_not_here_is_named_as_such(world: World) -> None:
+    world.publish(*CORPUS, keyword_version="terms-0")
+    record = run(world, SEARCH)
+    (failed,) = recorded_calls(record)
+    record = with_calls(record, structs.replace(failed, error_code=None))
+
+    (found,) = again(world, record).calls
+
+    assert (found.outcome, found.reason) == ("impossible", "keywords_differ")
+    assert "terms-0" in (found.detail or "")
 
 
 def test_what_never_ended_then_is_skipped(world: World) -> None:
