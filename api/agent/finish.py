@@ -144,6 +144,7 @@ def _check_told(one: CheckedClaim, resolved: Resolved, wording: Wording) -> Clai
 
 _MAKES_PARTIAL = frozenset(
     {
+        "answer_cut",
         "citation_unsupported",
         "claims_dropped",
         "no_citation",

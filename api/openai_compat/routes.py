@@ -24,6 +24,7 @@ from api.openai_compat.shapes import (
     Models,
     OutMessage,
     TaskExtra,
+    finish_reason,
 )
 from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
 from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
@@ -125,7 +126,7 @@ def _completion(envelope: Envelope, message: OutMessage, usage: Usage, told: Ext
             id=envelope.id,
             created=envelope.created,
             model=envelope.model,
-            choices=(Choice(message=message),),
+            choices=(Choice(message=message, finish_reason=finish_reason(told)),),
             usage=usage_of(usage),
             citebound=told,
         )

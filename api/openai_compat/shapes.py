@@ -100,6 +100,14 @@ class TaskExtra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="task")
     task: str
 
 
+FinishReason = Literal["stop", "length"]
+
+
+def finish_reason(told: Extra | TaskExtra) -> FinishReason:
+    """As OpenAI has it: whether the text ends where the model ended it, or where it was cut off."""
+    return "length" if isinstance(told, Extra) and any(one.code == "answer_cut" for one in told.limitations) else "stop"
+
+
 class OutMessage(Struct, frozen=True, kw_only=True):
     content: str
     annotations: tuple[Annotation, ...] = ()
@@ -109,8 +117,8 @@ class OutMessage(Struct, frozen=True, kw_only=True):
 
 class Choice(Struct, frozen=True, kw_only=True):
     message: OutMessage
+    finish_reason: FinishReason
     index: int = 0
-    finish_reason: Literal["stop"] = "stop"
     logprobs: None = None
 
 
@@ -134,7 +142,7 @@ class Delta(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ChunkChoice(Struct, frozen=True, kw_only=True):
     delta: Delta
     index: int = 0
-    finish_reason: Literal["stop"] | None = None
+    finish_reason: FinishReason | None = None
     logprobs: None = None
 
 

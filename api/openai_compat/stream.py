@@ -19,6 +19,7 @@ from api.openai_compat.shapes import (
     Extra,
     LastChunk,
     TaskExtra,
+    finish_reason,
 )
 from api.problem import Problem
 from shared.types.events import (
@@ -129,7 +130,7 @@ def _last(envelope: Envelope, delta: Delta, told: Extra | TaskExtra) -> LastChun
         id=envelope.id,
         created=envelope.created,
         model=envelope.model,
-        choices=(ChunkChoice(delta=delta, finish_reason="stop"),),
+        choices=(ChunkChoice(delta=delta, finish_reason=finish_reason(told)),),
         citebound=told,
     )
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import httpx
 import openai
 import pytest
+from msgspec import structs
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionChunk
 
@@ -16,9 +17,10 @@ from api.openai_compat.shapes import MODEL
 from api.retrieval.library import Pinned
 from shared.access import OWNER
 from shared.llm.port import Chat
-from shared.types.events import RunEvent, RunFailed, Thought, ToolCalled, ToolResulted, TurnStarted
-from shared.types.runs import RunRecord
+from shared.types.events import RunCompleted, RunEvent, RunFailed, Thought, ToolCalled, ToolResulted, TurnStarted
+from shared.types.runs import Limitation, RunRecord
 from tests.contract.http.site import Held, Site, answer_at_once, until
+from tests.unit.telemetry.factories import a_record
 
 Emit = Callable[[RunEvent], None]
 ASKED: Any = [{"role": "user", "content": "住宿费标准是多少？"}]
@@ -94,6 +96,23 @@ def test_a_streamed_answer_is_the_same_answer_in_pieces_with_the_steps_as_reason
     assert usage.choices == []
     assert usage.usage is not None
     assert usage.usage.total_tokens == 940
+
+
+async def cut_off(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+    record = a_record(run_id=request.run_id, question=request.question)
+    cut = Limitation(code="answer_cut", text="答案在输出上限处被截断。")
+    record = structs.replace(record, answer=structs.replace(record.answer, status="partial", limitations=(cut,)))
+    emit(RunCompleted(answer=record.answer))
+    return record
+
+
+def test_an_answer_that_was_cut_off_says_so_in_both_forms(site: Site) -> None:
+    site.publish()
+    site.work = cut_off
+    with site.live() as address, sdk(address) as client:
+        plain = client.chat.completions.create(model=MODEL, messages=ASKED)
+        *_, last = client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
+    assert (plain.choices[0].finish_reason, last.choices[0].finish_reason) == ("length", "length")
 
 
 def test_without_asking_for_it_no_usage_chunk_comes(site: Site) -> None:

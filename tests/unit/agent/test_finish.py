@@ -138,6 +138,11 @@ def test_the_status_says_how_the_run_ended(ending: Ending, closed: str | None, s
     assert finish(outcome(text, ending=ending, closed=closed), wording=ZH).status == status
 
 
+def test_an_answer_that_was_cut_off_is_partial() -> None:
+    cut = Limitation(code="answer_cut", text="…")
+    assert finish(outcome(f"满一年有五天年假。【来源：{A}】", limitations=(cut,)), wording=ZH).status == "partial"
+
+
 def test_a_refusal_needs_no_citation() -> None:
     assert finish(outcome("没有找到。", ending="refusal"), wording=ZH).limitations == ()
 
