@@ -5,8 +5,7 @@ import re
 from api.agent.arguments import without_fence
 
 _TAGS = "think|thinking|thought|reasoning|analysis"
-_OPEN = re.compile(rf"(?i)<({_TAGS})>|\[THINK\]|◁think▷")
-_CLOSE = re.compile(rf"(?i)</(?:{_TAGS})>|\[/THINK\]|◁/think▷")
+_TAG = re.compile(rf"(?i)<(?:{_TAGS})>|\[THINK\]|◁think▷|(?P<close></(?:{_TAGS})>|\[/THINK\]|◁/think▷)")
 _CHANNEL = re.compile(r"<\|channel\|>\s*final[^<]{0,40}<\|message\|>")  # gpt-oss: what stands before is reasoning
 _TURN_ENDS = r"<\|(?:im_end|endoftext|end|eot_id|end_of_text|eom_id|return|user|endofprompt)\|>|<｜end▁of▁sentence｜>|<end_of_turn>|</s>"
 _TURN_BEGINS = r"<\|im_start\|>(?:assistant)?|<\|begin_of_text\|>|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|assistant)\|>(?:assistant)?|<｜Assistant｜>|<｜begin▁of▁sentence｜>|<start_of_turn>model|<s>|\[/INST\]"
@@ -45,18 +44,22 @@ def _turn_end(text: str) -> int:
 
 
 def _without_reasoning(text: str, acts_at: re.Pattern[str]) -> str | None:
-    while True:
-        opened, closed = _OPEN.search(text), _CLOSE.search(text)
-        acts = acts_at.search(text)
-        if (
-            opened
-            and (closed is None or opened.start() < closed.start())
-            and (acts is None or opened.start() < acts.start())
-        ):
-            if closed is None:
-                return text[: opened.start()].strip() or None
-            text = text[: opened.start()] + text[closed.end() :]
-        elif closed and (acts is None or closed.start() < acts.start()):
-            text = text[closed.end() :]  # chat templates that open the tag themselves
-        else:
-            return text
+    """One pass over the tags: a model in a loop writes thousands of them."""
+    tags = list(_TAG.finditer(text))
+    kept, at, number = "", 0, 0
+    while number < len(tags):
+        tag = tags[number]
+        between = text[at : tag.start()]
+        if acts_at.search(between):
+            break
+        number += 1
+        if tag["close"] is not None:  # chat templates that open the tag themselves
+            kept, at = "", tag.end()
+            continue
+        while number < len(tags) and tags[number]["close"] is None:
+            number += 1
+        if number == len(tags):
+            return (kept + between).strip() or None
+        kept, at = kept + between, tags[number].end()
+        number += 1
+    return kept + text[at:]

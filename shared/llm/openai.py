@@ -72,7 +72,8 @@ class OpenAIChat:
         dialect = self._dialect
         while True:
             try:
-                return await self._attempt(request_body(request, self._settings, dialect), on_piece)
+                body = request_body(request, self._settings, dialect)
+                return await self._attempt(body, request.max_output_tokens, on_piece)
             except _Refused as refused:
                 other = dialect_after(dialect, refused.complaint)
                 if other is None:
@@ -84,8 +85,10 @@ class OpenAIChat:
     async def close(self) -> None:
         await self._clients.close()
 
-    async def _attempt(self, body: dict[str, Any], on_piece: Callable[[str], None] | None) -> ChatReply:
-        reader = ReplyReader(host=self._host, api_key=self._settings.api_key)
+    async def _attempt(
+        self, body: dict[str, Any], most_tokens: int, on_piece: Callable[[str], None] | None
+    ) -> ChatReply:
+        reader = ReplyReader(host=self._host, most_tokens=most_tokens, api_key=self._settings.api_key)
 
         def heard(piece: str) -> None:
             if piece and on_piece:

@@ -18,6 +18,8 @@ from shared.upstream import complained, complaint_of, failure
 
 DONE = "[DONE]"
 _MOST_TOKENS = 1_000_000_000  # of one call
+_CHARACTERS_A_TOKEN = 8  # at most, of ordinary text
+_UNASKED = 20_000  # characters: providers that count reasoning beside what was asked for
 # Reasons that take the answer back; any other, known or not ("eos", "end_turn"), is an end.
 _FAILURES: dict[str, UpstreamCode] = {
     "content_filter": "provider_content_filtered",
@@ -60,9 +62,13 @@ _CHUNK = msgspec.json.Decoder(_Chunk)
 
 
 class ReplyReader:
-    """`begun`: a token of text, reasoning or a call has come; `done`: so has the end mark."""
+    """`begun`: a token of text, reasoning or a call has come; `done`: so has the end mark, or more than was asked for.
 
-    def __init__(self, *, host: str, api_key: str | None = None) -> None:
+    most_tokens: what was asked for. A provider that goes far beyond it is not listened to any longer: the answer counts as cut there.
+    """
+
+    def __init__(self, *, host: str, most_tokens: int, api_key: str | None = None) -> None:
+        self._room = most_tokens * _CHARACTERS_A_TOKEN + _UNASKED
         self._host = host
         self._api_key = api_key
         self._think = ThinkSplitter()
@@ -131,14 +137,21 @@ class ReplyReader:
         reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
         text, thought = self._think.feed(_string(delta.content) or _string(delta.refusal))
         new = self._add(text, reasoning + thought)
-        new += self._calls.take(delta.tool_calls) + self._calls.take_legacy(delta.function_call)
+        called = self._calls.take(delta.tool_calls) + self._calls.take_legacy(delta.function_call)
+        self._room -= len(called)
+        new += called
         reason = (choice.finish_reason or "").lower()
         if reason in _FAILURES:
             raise failure(_FAILURES[reason], host=self._host)
         self.finish_reason = ("length" if reason in _LENGTH else reason) or self.finish_reason
+        if self._room <= 0:
+            self.finish_reason, self.done = "length", True
         return new
 
     def _add(self, text: str, reasoning: str) -> str:
+        text = text[: max(0, self._room)]
+        reasoning = reasoning[: max(0, self._room - len(text))]
+        self._room -= len(text) + len(reasoning)
         if text:
             self._text.append(text)
         if reasoning:

@@ -73,3 +73,11 @@ def test_a_final_answer_that_was_cut_is_marked() -> None:
     cut = [parse_final(reply, tools=TOOLS, cut=True) for reply in ("五天，见第", "Action: Finish[五天，见第")]
     whole = [parse_final("Action: Finish[五天]", tools=TOOLS, cut=True), parse_final("五天。", tools=TOOLS, cut=False)]
     assert [isinstance(one, Finish) and one.cut for one in [*cut, *whole]] == [True, True, False, False]
+
+
+@pytest.mark.timeout(30)  # a look at the rest of the reply for every tag took minutes
+@pytest.mark.parametrize(
+    "tag", ["</think>", "<think>", "<think></think>", "<|im_end|>", "```\n", "[", "Action: scan_term["]
+)
+def test_a_model_in_a_loop_costs_no_more_than_its_length(tag: str) -> None:
+    parse(tag * (1_000_000 // len(tag)), tools=TOOLS, cut=True)

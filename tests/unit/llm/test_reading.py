@@ -7,13 +7,15 @@ from shared.errors import UpstreamError
 from shared.llm.port import ChatUsage
 from shared.llm.reading import DONE, ReplyReader
 
+MOST = 4_000
+
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> str:
     return json.dumps({"model": "m", "choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more})
 
 
 def read(*chunks: str) -> ReplyReader:
-    reader = ReplyReader(host="api.example.test")
+    reader = ReplyReader(host="api.example.test", most_tokens=MOST)
     told = [reader.take(data) for data in chunks]
     assert "".join([*told, reader.end()]) == reader.reasoning + reader.text
     return reader
@@ -113,3 +115,25 @@ def test_every_bad_end_has_its_code(chunks: tuple[str, ...], code: str) -> None:
     with pytest.raises(UpstreamError) as caught:
         read(*chunks)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("key", ["content", "reasoning_content"])
+def test_a_provider_that_goes_far_beyond_what_was_asked_for_is_not_listened_to_any_longer(key: str) -> None:
+    reader = ReplyReader(host="api.example.test", most_tokens=100)
+    piece = chunk({key: "还有" * 500})
+    heard = 0
+    while not reader.done:
+        reader.take(piece)
+        heard += 1
+        assert heard < 100
+    assert reader.take(piece) == ""
+    reader.end()
+    assert reader.finish_reason == "length"
+    assert len(reader.text + reader.reasoning) <= 100 * 8 + 20_000
+
+
+def test_a_whole_answer_that_is_far_too_long_is_cut() -> None:
+    reader = ReplyReader(host="api.example.test", most_tokens=100)
+    reader.take(json.dumps({"choices": [{"message": {"content": "字" * 1_000_000}, "finish_reason": "stop"}]}))
+    reader.end()
+    assert (len(reader.text), reader.finish_reason) == (100 * 8 + 20_000, "length")
