@@ -28,6 +28,7 @@ from scripts.citebound.conversation_arguments import conversation_verbs
 from scripts.citebound.failure import USAGE, CommandFailed
 from scripts.citebound.key_arguments import key_verbs
 from scripts.citebound.prompt_arguments import prompt_verbs
+from scripts.citebound.verbs import after_verb
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
 from shared.types.runs import ProtocolName, WantedPath
@@ -213,9 +214,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _snapshot_verbs(listing: argparse.ArgumentParser) -> None:
     """`snapshots VERB SNAPSHOT`. What --url and --json say before the verb holds after it."""
-    remote = Parser(add_help=False)
-    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
-    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    remote = after_verb()
     verbs = listing.add_subparsers(title="verbs", metavar="VERB")
     for name, run, help in (
         ("show", show, "everything that is known of one"),

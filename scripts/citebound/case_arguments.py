@@ -4,6 +4,7 @@ import argparse
 from typing import get_args
 
 from scripts.citebound.commands.cases import export, mark
+from scripts.citebound.verbs import after_verb
 from shared.types.cases import CaseStatus, Layer, Thumb
 
 LAYER = "where it went wrong"
@@ -19,9 +20,7 @@ def feedback_arguments(command: argparse.ArgumentParser) -> None:
 def case_verbs(listing: argparse.ArgumentParser) -> None:
     """`cases VERB …`. What --url and --json say before the verb holds after it."""
     listing.add_argument("--status", choices=get_args(CaseStatus), help="only these (default: all)")
-    remote = argparse.ArgumentParser(add_help=False)
-    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
-    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    remote = after_verb()
     verbs = listing.add_subparsers(title="verbs", metavar="VERB")
     help = "say which layer failed and which citations are right; close one or open it again"
     marked = verbs.add_parser("mark", help=help, description=help, parents=[remote])

@@ -3,13 +3,12 @@
 import argparse
 
 from scripts.citebound.commands.conversations import delete, show
+from scripts.citebound.verbs import after_verb
 
 
 def conversation_verbs(listing: argparse.ArgumentParser) -> None:
     """`conversations VERB CONVERSATION`. What --url and --json say before the verb holds after it."""
-    remote = argparse.ArgumentParser(add_help=False)
-    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
-    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    remote = after_verb()
     verbs = listing.add_subparsers(title="verbs", metavar="VERB")
     for name, run, help in (
         ("show", show, "its questions and answers"),

@@ -4,15 +4,14 @@ import argparse
 from typing import get_args
 
 from scripts.citebound.commands.keys import add, keys, revoke
+from scripts.citebound.verbs import after_verb
 from shared.access import Permission
 from shared.types.keys import KeyLimits, NewKey
 
 
 def key_verbs(listing: argparse.ArgumentParser) -> None:
     """`keys VERB …`. What --url and --json say before the verb holds after it."""
-    remote = argparse.ArgumentParser(add_help=False)
-    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
-    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    remote = after_verb()
     verbs = listing.add_subparsers(title="verbs", metavar="VERB")
 
     verbs.add_parser("list", help="the same as without a verb", parents=[remote]).set_defaults(run=keys)

@@ -3,13 +3,12 @@
 import argparse
 
 from scripts.citebound.commands.prompts import create, diff, edit, freeze, promote, show
+from scripts.citebound.verbs import after_verb
 
 
 def prompt_verbs(listing: argparse.ArgumentParser) -> None:
     """`prompts VERB …`. What --url and --json say before the verb holds after it."""
-    remote = argparse.ArgumentParser(add_help=False)
-    remote.add_argument("--url", default=argparse.SUPPRESS, help="address of the Citebound to talk to")
-    remote.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON value")
+    remote = after_verb()
     verbs = listing.add_subparsers(title="verbs", metavar="VERB")
 
     made = verbs.add_parser("create", help="begin an experiment: a copy that may be edited", parents=[remote])
