@@ -1,4 +1,4 @@
-"""Every block that contains a literal string."""
+"""Every block that contains a literal string, inside that block: a string that the border of two blocks cuts is not found (0022)."""
 
 from typing import Annotated
 
@@ -127,14 +127,17 @@ TOOL = Tool(
             "whether a string occurs at all. "
             "Do not use it for ideas or paraphrases: it knows no synonyms, inflections or other spellings, only case is ignored. "
             "Common words give very long results; name documents to narrow it. "
-            "What it proves: that the string is there, or, with zero hits, that this very string is not, which does not mean that "
-            "the matter is not covered. A snippet locates; read the section before relying on what surrounds it."
+            "What it proves: that the string is there, or, with zero hits, that this very string is inside no block, which does not "
+            "mean that the matter is not covered. It looks inside one block at a time: blocks are cut between sentences, and only a "
+            "piece without any stop that is longer than the largest block may be cut anywhere, so look for a short part of a long "
+            "string. A snippet locates; read the section before relying on what surrounds it."
         ),
         zh=(
             "找出包含某个原样字符串的所有块，附每块的片段和出现次数。"
             "适用：人名、数字、错误码、条款号、术语，统计出现次数，或核对某个字符串到底有没有。"
             "不适用：查找意思或换一种说法的内容；它不懂同义词、词形变化和异体写法，只忽略大小写。常见词的结果会很长，请指定文档缩小范围。"
-            "能证明什么：该字符串存在；若为零，只证明没有这个字符串，不代表没有相关内容。片段只用于定位，要依据其上下文请先读该章节。"
+            "能证明什么：该字符串存在；若为零，只证明任何一块之内都没有这个字符串，不代表没有相关内容。"
+            "只在每一块之内查找：块在句子之间切分，只有中间没有停顿、比最大的块还长的一段才可能在任意处切开，长字符串请查其中较短的一段。片段只用于定位，要依据其上下文请先读该章节。"
         ),
     ),
     arguments=ScanTermArgs,

@@ -67,7 +67,10 @@ Where it differs, blocks stand rank by rank: = where they stood, ↑ ↓ moved, 
 Exit code 0 the same · 6 different · 7 not possible (the snapshot was removed, the embedding model is another, ...; it says what).
 Buys the embeddings of its queries once more.
 """
-SCAN = "every block that contains these very characters, case ignored; complete for what was read"
+SCAN = (
+    "every block that contains these very characters, case ignored; complete for what was read, inside one block: blocks are cut"
+    " between sentences, and only a piece without any stop that is longer than the largest block may be cut anywhere"
+)
 DOC = "only in this document: id, file name or title, see `documents`; may be repeated"
 
 

@@ -75,8 +75,15 @@ def scan(arguments: argparse.Namespace) -> int:
             note(
                 words(
                     f"{count(payload.total_count, 'occurrence')} in {count(payload.total, 'block')};"
-                    " complete for what was read, case ignored.",
-                    f"共 {payload.total} 个文本块、{payload.total_count} 处；就已读取的文档而言完整，不区分大小写。",
+                    " complete for what was read, inside one block, case ignored.",
+                    f"共 {payload.total} 个文本块、{payload.total_count} 处；就已读取的文档、各文本块之内而言完整，不区分大小写。",
+                )
+            )
+        elif reply.empty_reason == "no_match":
+            note(
+                words(
+                    "Looked for inside one block: try a shorter part of a long string, which the border of two blocks may cut.",
+                    "只在每个文本块之内查找：长字符串可能被块的边界切开，请试其中较短的一段。",
                 )
             )
         tell_gap(api, reply.snapshot_id)

@@ -270,6 +270,14 @@ def test_sources_and_tags_narrow_a_scan_too(api: Served, run: Run, given: list[s
     assert api.last_body["doc_ids"] == doc_ids
 
 
+def test_a_scan_that_finds_nothing_says_that_it_looks_inside_blocks(api: Served, run: Run) -> None:
+    empty: dict[str, Any] = {"snapshot_id": NEW, "empty_reason": "no_match", "payload": {}}
+    api.give("POST /api/tools/scan_term", empty)
+    assert "inside one block" in run("scan", "更换")[2]
+    api.give("POST /api/tools/scan_term", {**empty, "empty_reason": "collection_empty"})
+    assert "inside one block" not in run("scan", "更换")[2]
+
+
 @pytest.mark.parametrize(
     ("given", "there"),
     [(["--doc", "水泵手册"], "水泵使用手册"), (["--source", "HE"], "HR"), (["--tag", "设施"], "设备")],
