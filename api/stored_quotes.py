@@ -8,6 +8,7 @@ from shared.access import Access
 from shared.errors import NotFound
 from shared.ids import BlockId
 from shared.telemetry.setup import Telemetry
+from shared.telemetry.store import may_read
 from shared.types.runs import Citation, RunRecord, StoredQuote
 
 _LOOKED_AT = 50  # runs that cite it; the longest quote of them is told
@@ -27,11 +28,11 @@ async def stored_quote(library: Library, telemetry: Telemetry, block_id: str, ac
         record, citation = max(quotes, key=lambda found: len(found[1].quote))
         gone = await library.gone(citation, access)
         if gone is not None:
-            return _told(record, citation, gone)
+            return _told(record, citation, gone, names_run=may_read(record.access, record.asker, access))
     raise NotFound("There is no such block.", field="block_id", ids=[block_id])
 
 
-def _told(record: RunRecord, citation: Citation, gone: Gone) -> StoredQuote:
+def _told(record: RunRecord, citation: Citation, gone: Gone, *, names_run: bool) -> StoredQuote:
     return StoredQuote(
         block_id=BlockId(citation.block_id),
         doc_id=citation.doc_id,
@@ -47,7 +48,7 @@ def _told(record: RunRecord, citation: Citation, gone: Gone) -> StoredQuote:
         span_end=citation.span_end,
         trust=citation.trust,
         quote=citation.quote,
-        run_id=record.answer.run_id,
-        cited_at_ms=record.answer.started_at_ms,
+        run_id=record.answer.run_id if names_run else None,
+        cited_at_ms=record.answer.started_at_ms if names_run else None,
         active_version=gone.active_version,
     )

@@ -8,6 +8,7 @@ from litestar import Response, Router, get
 from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, FromQuery
+from msgspec import structs
 
 from api.callers import NEEDS_READ
 from api.links import PARAMETERS
@@ -20,8 +21,9 @@ from api.routes.languages import Lang, language_of
 from api.routes.quote_page import render_quote
 from api.stored_quotes import stored_quote
 from shared.errors import NotFound
-from shared.ids import BlockId, SnapshotId
+from shared.ids import BlockId, SnapshotId, SourceId
 from shared.types.runs import StoredQuote
+from shared.types.snapshots import SnapshotDocument
 
 _HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -50,8 +52,12 @@ async def get_block(
     wanted = None if snapshot is None else SnapshotId(snapshot)
     try:
         view = await parts.library.block(block_id, access_of(request), snapshot_id=wanted)
+        if not caller_of(request).known:
+            view = structs.replace(view, document=_as_forwarded(view.document))
     except NotFound:
         quote = await stored_quote(parts.library, parts.telemetry, block_id, access_of(request))
+        if not caller_of(request).known:
+            quote = structs.replace(quote, run_id=None, cited_at_ms=None)
         return _quoted(parts, request, quote, lang)
     if not _wants_page(request):
         return Response(view, headers=_link(parts, request, view.block.block_id, view.snapshot_id))
@@ -71,6 +77,11 @@ async def get_block(
 
 
 blocks = Router("/api/blocks", route_handlers=[get_block], tags=["documents"], opt=NEEDS_READ)
+
+
+def _as_forwarded(document: SnapshotDocument) -> SnapshotDocument:
+    """As whoever was given a link may see it: not how the library is kept."""
+    return structs.replace(document, source_id=SourceId(""), key="", aliases=(), access=(), tags=(), artifact_sha256="")
 
 
 def _quoted(parts: Parts, request: AnyRequest, quote: StoredQuote, lang: str | None) -> Response[Any]:

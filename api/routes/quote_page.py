@@ -17,7 +17,8 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "trust": "Trust",
         "snapshot": "Snapshot",
         "quoted": "Quoted text",
-        "gone": "The snapshot that this was read from is gone. What you see is what an answer of {} quoted from it; the block may have had more.",
+        "gone": "The snapshot that this was read from is gone. What you see is what an answer{} quoted from it; the block may have had more.",
+        "of": " of {}",
         "removed": "It was removed at {}.",
         "newer": "Version {} of this document is active.",
         "other_language": "中文",
@@ -31,7 +32,8 @@ _WORDS: dict[Lang, dict[str, str]] = {
         "trust": "可信级别",
         "snapshot": "快照",
         "quoted": "引文",
-        "gone": "原来的快照已不存在。此处是 {} 的一个回答所保存的引文，原文本块可能更长。",
+        "gone": "原来的快照已不存在。此处是{}一个回答所保存的引文，原文本块可能更长。",
+        "of": " {} 的",
         "removed": "该快照于 {} 移除。",
         "newer": "该文档当前为第 {} 版。",
         "other_language": "English",
@@ -45,7 +47,8 @@ def render_quote(quote: StoredQuote, *, lang: Lang, switch: Callable[[Lang], str
     other: Lang = "en" if lang == "zh" else "zh"
     words = _WORDS[lang]
     pages = [page for page in (quote.page_first, quote.page_last) if page is not None]
-    notices = [words["gone"].format(utc(quote.cited_at_ms))]
+    of = "" if quote.cited_at_ms is None else words["of"].format(utc(quote.cited_at_ms))
+    notices = [words["gone"].format(of)]
     if quote.snapshot_removed_at_ms is not None:
         notices.append(words["removed"].format(utc(quote.snapshot_removed_at_ms)))
     if quote.active_version is not None:

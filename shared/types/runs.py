@@ -223,8 +223,8 @@ class StoredQuote(Struct, frozen=True, kw_only=True):
     span_end: int
     trust: Trust
     quote: str  # verbatim what the model saw of it; perhaps not the whole block
-    run_id: RunId  # that quoted it
-    cited_at_ms: int
+    run_id: RunId | None  # that quoted it; this and when: None for whoever may not read that run
+    cited_at_ms: int | None
     active_version: (
         int | None
     )  # the document's version in the active snapshot, if it is there and the caller may see it

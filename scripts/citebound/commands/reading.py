@@ -124,10 +124,13 @@ def _print_quote(kept: StoredQuote) -> None:
     )
     plain(where, "bold")
     plain(f"{kept.block_id} · {kept.source_label} · {kept.trust} · {kept.snapshot_id}", "dim")
+    english, chinese = (
+        ("an answer", "某个回答") if kept.run_id is None else (f"the answer {kept.run_id}", f"回答 {kept.run_id} ")
+    )
     plain(
         words(
-            f"that snapshot is gone; this is what the answer {kept.run_id} quoted of the block, which may have had more",
-            f"该快照已不存在；以下为回答 {kept.run_id} 引用的内容，原文本块可能更长",
+            f"that snapshot is gone; this is what {english} quoted of the block, which may have had more",
+            f"该快照已不存在；以下为{chinese}引用的内容，原文本块可能更长",
         ),
         "yellow",
     )

@@ -19,7 +19,7 @@ from shared.catalog.db import open_database
 from shared.catalog.imports import create_import
 from shared.catalog.retention import finish_removal, forget_members, removing, set_frozen
 from shared.errors import NotFound
-from shared.ids import BlockId, SnapshotId
+from shared.ids import BlockId, KeyId, SnapshotId
 from shared.types.imports import ImportRequest
 from shared.types.runs import RunRecord, StoredQuote
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
@@ -203,8 +203,9 @@ def cite(site: Site, published: Published, key: str, **more: Any) -> RunRecord:
         source_label=document.source_label,
         quote=more.pop("quote", block.text),
     )
+    asker = more.pop("asker", None)
     record = a_record(**more)
-    record = structs.replace(record, answer=structs.replace(record.answer, citations=(citation,)))
+    record = structs.replace(record, asker=asker, answer=structs.replace(record.answer, citations=(citation,)))
     site.telemetry.keep(record)
     assert site.telemetry.flush(timeout_s=5)
     return record
@@ -282,18 +283,21 @@ def test_a_quote_is_shown_as_text_and_never_run(site: Site) -> None:
     assert "<script>alert(1)</script> & {{ 7*7 }}" in "".join(page.texts)
 
 
-def may_see(site: Site, block_id: BlockId, labels: frozenset[str] | None) -> bool:
-    async def look() -> bool:
+def quote_for(site: Site, block_id: BlockId, access: Access) -> StoredQuote | None:
+    async def look() -> StoredQuote | None:
         library = site.library()
         try:
-            await stored_quote(library, site.telemetry, block_id, Access(labels=labels))
+            return await stored_quote(library, site.telemetry, block_id, access)
         except NotFound:
-            return False
+            return None
         finally:
             await library.close()
-        return True
 
     return asyncio.run(look())
+
+
+def may_see(site: Site, block_id: BlockId, labels: frozenset[str] | None) -> bool:
+    return quote_for(site, block_id, Access(labels=labels)) is not None
 
 
 FINANCE, HR = frozenset({"finance"}), frozenset({"hr"})
@@ -312,6 +316,18 @@ def test_a_quote_is_for_those_who_could_have_made_the_run_and_read_the_document(
         False,
         False,
     ]
+
+
+def test_a_quote_names_its_run_to_whoever_asked_and_to_admins_only(site: Site) -> None:
+    first = site.publish(TRAVEL)
+    block = first.blocks()[0].block_id
+    asker = Access(labels=FINANCE, key_id=KeyId("key_aaaaaaaa"))
+    record = cite(site, first, TRAVEL.key, access=("finance",), asker=asker.key_id)
+    site.publish(MANUAL)
+    removed(site, first)
+    told = [quote_for(site, block, one) for one in (asker, OWNER, structs.replace(asker, key_id=KeyId("key_bbbbbbbb")))]
+    named = (record.answer.run_id, record.answer.started_at_ms)
+    assert [one and (one.run_id, one.cited_at_ms) for one in told] == [named, named, (None, None)]
 
 
 def test_a_run_of_the_owner_opens_its_quotes_to_nobody_else(site: Site) -> None:
