@@ -1,7 +1,8 @@
 """Addresses of block pages that a person can follow: of the snapshot that was read and, where a key is demanded, signed.
 
 A browser that follows a link brings no key. What its address says instead is checked: this block, this snapshot, for whom it was
-made, until then, signed by this installation. It opens that one block and nothing else, for as long as that key would open it.
+made, until then, signed by this installation. It opens that block, with the blocks around it and what its document is called, for as
+long as that key would open it: no labels, no file names, no way on to anything else.
 """
 
 import base64

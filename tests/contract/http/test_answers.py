@@ -84,6 +84,22 @@ def test_with_a_key_set_the_links_under_an_answer_open_without_it_and_nothing_el
             assert "Link" not in client.get(link, headers={"Accept": "application/json"}).headers  # no renewal for ever
 
 
+def test_a_forwarded_link_tells_what_was_read_and_not_how_the_library_is_kept(site: Site) -> None:
+    site.publish(structs.replace(LEAVE, access=("机密",), aliases=("人事部",), tags=("待裁",)))
+    site.with_api(api_key="the-key-of-this-test")
+    site.with_the_real_agent()
+    with site.client() as client:
+        owner = {"Authorization": "Bearer the-key-of-this-test"}
+        body = {"model": MODEL, "messages": [{"role": "user", "content": QUESTION}]}
+        link = client.post("/v1/chat/completions", json=body, headers=owner).json()["citebound"]["citations"][0]["url"]
+        for accept in ("application/json", "text/html"):
+            forwarded = client.get(link, headers={"Accept": accept})
+            assert (forwarded.status_code, LEAVE.title in forwarded.text) == (200, True)
+            for kept in ("机密", LEAVE.key, "人事部", "待裁"):
+                assert kept not in forwarded.text
+        assert "机密" in client.get(link, headers={"Accept": "application/json", **owner}).text
+
+
 def test_the_links_under_an_answer_lead_to_its_blocks(site: Site) -> None:
     site.publish()
     site.with_the_real_agent()
