@@ -69,7 +69,8 @@ _NO_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _OUT_OF_MONEY = re.compile(
-    r"insufficient.{0,20}(?:quota|balance)|(?:quota|balance) is insufficient|exceeded your current quota|arrear|overdue|余额|欠费", re.IGNORECASE
+    r"insufficient.{0,20}(?:quota|balance)|(?:quota|balance) is insufficient|exceeded your current quota|arrear|overdue|余额|欠费",
+    re.IGNORECASE,
 )
 _REMEDIES: dict[UpstreamCode, str] = {
     "upstream_unavailable": "failed on its own side. Trying again later may help",
