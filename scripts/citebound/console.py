@@ -12,6 +12,8 @@ import msgspec
 from rich.cells import cell_len
 from rich.console import Console
 
+from shared.types.keys import LATEST_MS
+
 CALLED = "_CITEBOUND_CALLED"  # set by scripts/run: how the person typed it
 RUN = "./scripts/run"  # how our texts write it
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -55,8 +57,8 @@ def count(number: int, noun: str) -> str:
 
 
 def date(at_ms: int) -> str:
-    """Local time, to the minute."""
-    return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    """Local time, to the minute; what is later than any date can be is the last one."""
+    return datetime.fromtimestamp(min(at_ms, LATEST_MS) / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:

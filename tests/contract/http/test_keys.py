@@ -194,6 +194,11 @@ def test_where_keys_are_demanded_nobody_is_the_owner_by_being_here(site: Site) -
         ({"name": "a", "roles": ["*"]}, "roles"),
         ({"name": "a", "limits": {"max_wall_hours": 1}}, "max_wall_hours"),
         ({"name": "a", "expires_at_ms": 1}, "expires_at_ms"),
+        ({"name": "a", "expires_at_ms": 9 * 10**18}, "expires_at_ms"),
+        ({"name": "a", "expires_at_ms": 10**30}, "expires_at_ms"),
+        ({"name": "a", "requests_per_minute": 10**24}, "requests_per_minute"),
+        ({"name": "a", "limits": {"max_wall_seconds": 10**30}}, "max_wall_seconds"),
+        ({"name": "组/助手"}, "name"),
         ({"name": "a", "secret": "mine"}, "secret"),
     ],
 )

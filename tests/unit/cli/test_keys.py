@@ -70,6 +70,15 @@ def test_keys_are_listed_without_their_secrets_and_revoked_by_name(run: Run, tmp
     assert (one["name"], one["requests_per_minute"], one["revoked_at_ms"] is not None) == ("助手", None, True)
 
 
+def test_a_key_of_before_that_ends_after_all_dates_is_listed(run: Run, tmp_path: Path) -> None:
+    run("keys", "add", "助手", "--days", "1")
+    with closing(open_database(tmp_path / "catalog.db")) as db:
+        db.conn.execute("update api_keys set expires_at_ms = ?", [9 * 10**18])
+    code, listed, _ = run("keys")
+    assert code == 0
+    assert "until 999" in listed
+
+
 @pytest.mark.parametrize(
     ("argv", "code", "error"),
     [
@@ -80,6 +89,10 @@ def test_keys_are_listed_without_their_secrets_and_revoked_by_name(run: Run, tmp
         (("keys", "add", "a", "--permission", "write", "--role", "hr"), 1, "invalid_argument"),
         (("keys", "add", "a", "--max-context-tokens", "5"), 1, "invalid_argument"),
         (("keys", "add", "a", "--days", "-1"), 1, "invalid_argument"),
+        (("keys", "add", "a", "--days", "9999999"), 2, "usage"),
+        (("keys", "add", "a", "--days", "99999999999999"), 2, "usage"),
+        (("keys", "add", "a", "--max-wall-seconds", "1" + "0" * 30), 2, "usage"),
+        (("keys", "add", "a/b"), 2, "usage"),
     ],
 )
 def test_what_can_not_be_done_says_so(run: Run, argv: tuple[str, ...], code: int, error: str) -> None:
