@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from api.agent.citations import Claim, Resolved, resolve, without
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
 from api.agent.ledger import Ledger
+from api.agent.stated import is_frame, stated
 from api.agent.steps import Outcome, Wording
-from api.agent.verify import Checked, check, states_facts
+from api.agent.verify import Checked, check
 from shared.ids import BlockId
 from shared.types.runs import Citation, CitationMode, ClaimCheck, LedgerEntry, Limitation, Status, Verdict
 
@@ -29,7 +31,7 @@ class CheckedClaim(Struct, frozen=True, kw_only=True):
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """A model's answer against its ledger. `claims`: the cited sentences and the uncited ones that state facts, in order."""
+    """A model's text against its ledger. `claims`: the cited sentences and the uncited ones that no source shows, in order."""
 
     resolved: Resolved
     claims: tuple[CheckedClaim, ...]
@@ -37,6 +39,11 @@ class Judged(Struct, frozen=True, kw_only=True):
     @property
     def doubtful(self) -> list[CheckedClaim]:
         return [one for one in self.claims if one.doubtful]
+
+    @property
+    def unshown(self) -> list[CheckedClaim]:
+        """Those `doubtful`, and those without a source that state what words can't look up."""
+        return [one for one in self.claims if one.doubtful or not one.cited]
 
 
 class Verified(Struct, frozen=True, kw_only=True):
@@ -56,19 +63,26 @@ _STATUS: dict[Ending, Status] = {"answer": "complete", "refusal": "refused", "cl
 
 
 def finish(
-    outcome: Outcome, *, wording: Wording, standing: tuple[Limitation, ...] = (), mode: CitationMode = "flag"
+    outcome: Outcome,
+    *,
+    wording: Wording,
+    question: str = "",
+    standing: tuple[Limitation, ...] = (),
+    mode: CitationMode = "flag",
 ) -> Verified:
     """Verify a finished run's text against its ledger, or state why there is none.
 
-    `standing`: limitations that hold for the run whatever the model did, e.g. a partial snapshot. `mode` strict: sentences
-    that their sources don't support are dropped and said to be missing.
+    Whatever the mode and the ending: a claim in the delivered text that is unsupported comes with a limitation, and the answer is
+    not complete. `question`: as asked; a question back may repeat its figures. `standing`: limitations that hold for the run
+    whatever the model did, e.g. a partial snapshot. `mode` strict: sentences that no source shows are dropped and said to be missing.
     """
     limitations = (*standing, *outcome.limitations)
     if not isinstance(outcome.ending, Finish):
         text = wording.render("failure", code=outcome.ending.code, message=outcome.ending.message)
         return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
-    strict = mode == "strict" and outcome.ending.ending == "answer"
-    judged, dropped = _dropping(harmless(outcome.ending.text), outcome.ledger) if strict else (judge(outcome), 0)
+    judged, dropped = judge(outcome, question), 0
+    if mode == "strict":
+        judged, dropped = _dropping(outcome.ending, outcome.ledger, question)
     resolved, claims = judged.resolved, judged.claims
     citations = tuple(
         _citation(number, outcome.ledger.of(block_id), claims, wording)
@@ -96,10 +110,10 @@ def finish(
     )
 
 
-def judge(outcome: Outcome) -> Judged:
+def judge(outcome: Outcome, question: str = "") -> Judged:
     """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
     assert isinstance(outcome.ending, Finish)
-    return _judged(harmless(outcome.ending.text), outcome.ledger)
+    return _judged(harmless(outcome.ending.text), outcome.ledger, question)
 
 
 def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
@@ -109,26 +123,42 @@ def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
     return wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one])
 
 
-def _judged(text: str, ledger: Ledger) -> Judged:
+def _judged(text: str, ledger: Ledger, question: str) -> Judged:
     resolved = resolve(text, ledger.blocks, shown=[entry.seen for entry in ledger.entries])
     cited = [_checked(claim, ledger) for claim in resolved.claims]
-    uncited = [
-        one
-        for claim in resolved.unmarked
-        if states_facts(claim.sentence) and (one := _checked(claim, ledger, cited=False)).doubtful
-    ]
-    claims = sorted([*cited, *uncited], key=lambda one: one.claim.start)
+    uncited = [_uncited(claim, ledger, question) for claim in resolved.unmarked]
+    claims = sorted([*cited, *filter(None, uncited)], key=lambda one: one.claim.start)
     return Judged(resolved=resolved, claims=tuple(claims))
 
 
-def _dropping(text: str, ledger: Ledger) -> tuple[Judged, int]:
-    """Without the sentences that aren't supported, and how many those were; what stood beside them may lose its support with them."""
-    dropped = 0
-    judged = _judged(text, ledger)
-    while doubtful := judged.doubtful:
-        text = without(text, [one.claim for one in doubtful])
-        dropped += len(doubtful)
-        judged = _judged(text, ledger)
+def _uncited(claim: Claim, ledger: Ledger, question: str) -> CheckedClaim | None:
+    """None for a sentence that states nothing, or nothing but what its paragraph's sources show.
+
+    A heading or a question back stands for no paragraph: anything that was read or asked may show its figures.
+    """
+    said = stated(claim.sentence)
+    if said == "nothing":
+        return None
+    evidence = [*_evidence(ledger.blocks, ledger), question] if is_frame(claim.sentence) else None
+    one = _checked(claim, ledger, cited=False, evidence=evidence)
+    if one.checked.verdict == "supported" or (said == "facts" and not one.doubtful):
+        return None
+    if said == "something":
+        return replace(one, checked=Checked(verdict="unchecked", missing=(), score=one.checked.score, reason="uncited"))
+    return one
+
+
+def _dropping(ending: Finish, ledger: Ledger, question: str) -> tuple[Judged, int]:
+    """Without the sentences that no source shows, and how many those were; what stood beside them may lose its support with them.
+
+    Of a refusal or a question back only facts are dropped: it speaks of the search, which no source shows.
+    """
+    text, dropped = harmless(ending.text), 0
+    judged = _judged(text, ledger, question)
+    while wrong := judged.unshown if ending.ending == "answer" else judged.doubtful:
+        text = without(text, [one.claim for one in wrong])
+        dropped += len(wrong)
+        judged = _judged(text, ledger, question)
     return judged, dropped
 
 
@@ -179,12 +209,10 @@ def _found_limitations(
     doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
     if doubtful:
         limit("citation_unsupported", count=len(doubtful), problems=doubtful)
-    if not looked_up:
-        return found
     uncited = [one.claim.sentence for one in judged.doubtful if not one.cited]
-    if ending == "answer" and not citations:
+    if ending == "answer" and looked_up and not citations:
         limit("no_citation")
-    elif ending == "answer" and uncited:
+    elif uncited:
         named = [_one_line(one) for one in uncited[:_NAMED]]
         limit("uncited_claims", count=len(uncited), sentences=named)
     return found
@@ -195,11 +223,13 @@ def _one_line(sentence: str) -> str:
     return line if len(line) <= _SENTENCE_CHARS else f"{line[: _SENTENCE_CHARS - 1]}…"
 
 
-def _checked(claim: Claim, ledger: Ledger, *, cited: bool = True) -> CheckedClaim:
-    return CheckedClaim(claim=claim, checked=check(claim.sentence, _evidence(claim.block_ids, ledger)), cited=cited)
+def _checked(claim: Claim, ledger: Ledger, *, cited: bool = True, evidence: list[str] | None = None) -> CheckedClaim:
+    """`evidence`: other than the blocks of the claim."""
+    shown = _evidence(claim.block_ids, ledger) if evidence is None else evidence
+    return CheckedClaim(claim=claim, checked=check(claim.sentence, shown), cited=cited)
 
 
-def _evidence(block_ids: tuple[str, ...], ledger: Ledger) -> list[str]:
+def _evidence(block_ids: Iterable[str], ledger: Ledger) -> list[str]:
     """What the model saw of these blocks, each under its title, section and table header, which it saw as well."""
     return [
         f"{entry.title}\n{entry.section_path}\n{entry.table_header}\n{entry.seen}"

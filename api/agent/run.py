@@ -196,7 +196,7 @@ async def _run(
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
-    verified = finish(outcome, wording=wording, standing=standing, mode=mode)
+    verified = finish(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
     answer = Answer(
         run_id=request.run_id,
         status=verified.status,

@@ -12,6 +12,7 @@ from api.agent.native import ENDINGS
 from api.agent.paths.planning import Fault
 from api.agent.prompting import Exchange
 from shared.errors import UpstreamCode
+from shared.prompt_language import wanted
 from shared.prompts import Bundle, Lang
 from shared.types.runs import ProtocolName
 
@@ -111,6 +112,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
             ((), ["unrelated"]),
             (("15 kg", "2019"), ["missing"]),
             ((), ["negation"]),
+            ((), ["uncited"]),
             (("2019",), ["missing", "negation", "unrelated"]),
         )
     ),
@@ -177,4 +179,7 @@ def check_bundle(bundle: Bundle) -> tuple[str, ...]:
 
 
 def _fault(bundle: Bundle, template: str, lang: Lang, samples: tuple[Values, ...]) -> str | None:
+    given = frozenset[str]().union(*samples)
+    if (path := f"{lang}/{template}.j2") in bundle.sources and (unknown := wanted(bundle.sources, path) - given):
+        return f"asks for {', '.join(sorted(unknown))}, which no run gives"
     return next((fault for values in samples if (fault := bundle.fault(template, lang, values)) is not None), None)

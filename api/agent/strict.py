@@ -35,14 +35,14 @@ def repairing(steps: Steps, state: State) -> Steps:
     if not isinstance(outcome.ending, Finish) or outcome.ending.ending != "answer":
         return outcome
     judged = judge(outcome)
-    if not judged.doubtful:
+    if not judged.unshown:
         return outcome
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
     if outcome.closed is not None:  # the reply of a final turn isn't kept
         state.talk.say("assistant", outcome.ending.kept)
     state.talk.offer(offered(state.start, final=True))
-    doubts = _doubts(judged.doubtful, state)
+    doubts = _doubts(judged.unshown, state)
     state.talk.say("user", state.wording.render("repair", doubts=doubts, protocol=state.start.protocol))
     reply = yield from ask_last(state)
     spent = replace(outcome, spent=state.spent, limitations=tuple(state.limitations), turns=state.turn)
@@ -56,10 +56,10 @@ def repairing(steps: Steps, state: State) -> Steps:
     repaired = replace(spent, ending=decision, reason="refused" if decision.ending == "refusal" else outcome.reason)
     again = judge(repaired)
     without_source = bool(judged.resolved.block_ids) and not again.resolved.block_ids and decision.ending == "answer"
-    return spent if without_source or len(again.doubtful) > len(judged.doubtful) else repaired
+    return spent if without_source or len(again.unshown) > len(judged.unshown) else repaired
 
 
-def _doubts(doubtful: list[CheckedClaim], state: State) -> list[Doubt]:
+def _doubts(unshown: list[CheckedClaim], state: State) -> list[Doubt]:
     return [
-        Doubt(sentence=quoted(one.claim.sentence), problem=quoted(problem([one], state.wording))) for one in doubtful
+        Doubt(sentence=quoted(one.claim.sentence), problem=quoted(problem([one], state.wording))) for one in unshown
     ]

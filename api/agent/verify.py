@@ -15,6 +15,7 @@ from api.agent.anchors import misplaced, turned_round
 from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read
 from api.agent.facts import GENERIC, facts
 from api.agent.polarity import agreement
+from api.agent.stated import INFERENCE, LIST_MARK
 from api.agent.words import content_terms, says_more
 from shared.types.runs import Verdict
 
@@ -23,15 +24,6 @@ FACTS_SCORE = 0.25  # enough when numbers, dates, names or quotations of the sen
 NEAR_SCORE = 0.4  # share found in a few sentences in a row: what a whole block has of a topic's words proves little
 FOREIGN_SCORE = 0.12  # below it, sentence and evidence speak of different things
 
-_INFERENCE = re.compile(r"^\W*(?:推断|推論|推论|inference)\s*[:：]", re.IGNORECASE)
-_LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])\s*")
-_NO_CLAIM = re.compile(
-    r"^#{1,6}\s|^\*\*[^*\n]+\*\*$|^\|[^\n]*\n\s*\|[\s:|-]+$|[:：?？][*_”\"]*$"
-    r"|^(?:hello|hi|dear|thanks|thank you|sorry)\b|^(?:您好|你好|谢谢|感谢|抱歉)"
-    r"|(?:没有|未能?|并未|无法|不能)(?:在?[^，。]{0,20})?(?:提到|提及|说明|找到|涉及|给出|包含|查到|记载|回答|确认)|(?:未|没有)(?:出现|记录)"
-    r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)",
-    re.IGNORECASE,
-)
 # where a Chinese name stands that no capital letter marks as one: at the head of a clause, or behind one of these
 _NAMING = re.compile(
     r"(?:(?:^|[，。；：！？、,;:!?\s“”（）()])(?:根据|按照|依据|此外|另外|因此|所以|其中|同时|但是|不过|然而|例如|如果|对于|关于|以及|并且|而且)?"
@@ -43,11 +35,14 @@ _NO_NAME = frozenset(
 _FULL_NAME = re.compile(r"\W*([A-Z][a-z]+) [A-Z][a-z]")  # the first word of a sentence alone may be any word
 
 
-Reason = Literal["missing", "negation", "unrelated"]
+Reason = Literal["missing", "negation", "unrelated", "uncited"]
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """`missing`: facts of the sentence, as written, that the evidence does not show. `score`: 0..1. `reason`: of "unsupported"."""
+    """`missing`: facts of the sentence, as written, that the evidence does not show. `score`: 0..1.
+
+    `reason`: of "unsupported"; "uncited" of a sentence without a source that states nothing that could be looked up.
+    """
 
     verdict: Verdict
     missing: tuple[str, ...]
@@ -57,9 +52,9 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 def check(sentence: str, evidence: Sequence[str]) -> Checked:
     """Judge one sentence by the texts it cites, taken together."""
-    if _INFERENCE.match(sentence):
+    if INFERENCE.match(sentence):
         return Checked(verdict="unchecked", missing=(), score=0.0)
-    sentence = _LIST_MARK.sub("", sentence)
+    sentence = LIST_MARK.sub("", sentence)
     shown = read("\n".join(evidence))
     if shown.holds(sentence):
         return Checked(verdict="supported", missing=(), score=1.0)
@@ -82,19 +77,6 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         unsure = unsure or agrees == "unsure" or scattered or _in_doubt(sentence, shown)
     enough = score >= (FACTS_SCORE if found else SUPPORTED_SCORE)
     return Checked(verdict="supported" if enough and not unsure else "unchecked", missing=(), score=score)
-
-
-def states_facts(sentence: str) -> bool:
-    """Whether it claims something that could be looked up: a figure, date, name or quotation.
-
-    A heading, a question, what introduces a list, a marked inference and "the documents don't say" claim nothing.
-    """
-    plain = sentence.strip()
-    if _INFERENCE.match(plain) or _NO_CLAIM.search(plain):
-        return False
-    said = facts(_LIST_MARK.sub("", plain))
-    figures = [one for one in said.quantities if not one.is_article]
-    return bool(figures or said.dates or said.names or said.quoted)
 
 
 def _share(said: frozenset[str], seen: frozenset[str]) -> float:

@@ -18,8 +18,9 @@ from api.agent.observation import quoted
 from api.agent.paths.asides import aside
 from api.agent.paths.evidence import Look, may_look, search
 from api.agent.state import State
+from api.agent.stated import stated
 from api.agent.steps import Effect, Event, Outcome
-from api.agent.verify import check, states_facts
+from api.agent.verify import check
 from shared.types.runs import LedgerEntry
 
 Opinion = Literal["supported", "contradicted", "not_shown"]
@@ -55,7 +56,7 @@ def verified(state: State) -> Steps:
 def _claims(text: str, state: State) -> list[Claim]:
     """Sentences that cite or state facts, those that words already doubt first: they are looked up while calls are left."""
     resolved = resolve(text, state.ledger.blocks, shown=[entry.seen for entry in state.ledger.entries])
-    claims = [*resolved.claims, *(one for one in resolved.unmarked if states_facts(one.sentence))]
+    claims = [*resolved.claims, *(one for one in resolved.unmarked if stated(one.sentence) == "facts")]
     order = {"unsupported": 0, "unchecked": 1, "supported": 2}
     return sorted(claims, key=lambda one: (order[check(one.sentence, _texts(_cited(one, state))).verdict], one.start))
 

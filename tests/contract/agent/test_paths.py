@@ -37,6 +37,11 @@ def test_small_talk_costs_one_call_and_no_look_up(world: World) -> None:
     assert asked.codes() == ["not_looked_up"]
 
 
+def test_an_answer_that_states_facts_without_looking_them_up_is_partial(world: World) -> None:
+    asked = ask(world, chat=ScriptedChat(["The torque is 25 Nm."]), path="direct", citation_mode="strict")
+    assert (asked.answer.status, asked.codes()) == ("partial", ["not_looked_up", "uncited_claims"])
+
+
 def test_strict_answers_rest_on_documents_so_even_small_talk_goes_to_the_loop(world: World) -> None:
     asked = ask(world, "你好！", chat=ScriptedChat(["Action: Refuse[没有可查的问题。]"]), citation_mode="strict")
     assert asked.answer.manifest is not None

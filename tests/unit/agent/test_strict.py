@@ -62,6 +62,36 @@ def test_an_uncited_claim_is_dropped_as_well() -> None:
     assert verified.text == "满一年享有五天年假。[1]\n\n2. 满一年享有五天年假。[1]"
 
 
+def test_a_sentence_without_a_source_or_a_figure_is_dropped_as_well() -> None:
+    text = f"Action: Finish[{GOOD}产品不含铅，可用于食品加工。李娜负责采购部。The pump is safe for food. 文档没有提到病假。]"
+    played, verified = strictly(text, text)
+    assert "李娜负责采购部。" in played.asked[-1].messages[-1].content
+    assert (verified.status, codes(verified)) == ("partial", ["claims_dropped"])
+    assert verified.text == "满一年享有五天年假。[1]文档没有提到病假。"
+
+
+@pytest.mark.parametrize(
+    ("ending", "left"),
+    [
+        ("Refuse[文档没有提到退货率。不过第三季度的退货率是 9.9%，由张三负责。]", "文档没有提到退货率。"),
+        ("Refuse[文档没有直接说明，不过第三季度的退货率是 9.9%，由张三负责。]", None),
+        ("Clarify[您指的是哪个季度？第三季度的退货率是 9.9%。]", "您指的是哪个季度？"),
+        ("Clarify[您是指 9.9% 的退货率，还是 8.8% 的退货率？]", None),
+    ],
+)
+def test_a_refusal_and_a_question_back_carry_no_invented_fact(ending: str, left: str | None) -> None:
+    _, verified = strictly(f"Action: {ending}")
+    assert codes(verified) == ["claims_dropped"]
+    assert verified.text == (left or ZH.render("failure", code="unsupported"))
+    assert verified.status == ("clarification" if left and ending.startswith("Clarify") else "refused")
+
+
+def test_a_question_back_may_repeat_what_was_asked_and_read() -> None:
+    played = play([search("年假"), FOUND, "Action: Clarify[您是指超过 15 kg 的行李吗？]"], wording=ZH)
+    verified = finish(played.outcome, wording=ZH, question="15 kg 的行李怎么办？", mode="strict")
+    assert (verified.status, verified.limitations) == ("clarification", ())
+
+
 def test_nothing_left_is_no_answer() -> None:
     bad = f"Action: Finish[{BAD}]"
     _, verified = strictly(bad, bad)
@@ -116,3 +146,21 @@ def test_flagging_is_the_other_mode() -> None:
     assert verified.text == "满一年享有五天年假。[1]满两年享有10天年假。[1]"
     assert [(one.markers, one.verdict) for one in verified.checks] == [((1,), "supported"), ((1,), "unsupported")]
     assert (verified.checks[1].problem or "").startswith("not in the cited text: ")
+
+
+@pytest.mark.parametrize("ending", ["Refuse", "Clarify"])
+def test_flagging_names_an_invented_fact_of_a_refusal_as_well(ending: str) -> None:
+    played = play([search("年假"), FOUND, f"Action: {ending}[文档没有说明，不过退货率是 9.9%。]"], wording=ZH)
+    verified = finish(played.outcome, wording=ZH)
+    assert codes(verified) == ["uncited_claims"]
+    assert "9.9%" in verified.limitations[0].text
+
+
+def test_flagging_lists_what_has_no_source_and_no_figure_as_unchecked() -> None:
+    played = play([search("年假"), FOUND, f"Action: Finish[{GOOD}李娜负责采购部。]"], wording=ZH)
+    verified = finish(played.outcome, wording=ZH)
+    assert [(one.sentence, one.verdict, one.markers) for one in verified.checks] == [
+        ("满一年享有五天年假。", "supported", (1,)),
+        ("李娜负责采购部。", "unchecked", ()),
+    ]
+    assert (verified.status, verified.limitations) == ("complete", ())

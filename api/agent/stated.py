@@ -1,0 +1,81 @@
+"""What a sentence of an answer states: nothing, something, or something that can be looked up. Pure."""
+
+import re
+from typing import Literal
+
+from api.agent.facts import Facts, facts
+
+Stated = Literal["nothing", "something", "facts"]
+
+INFERENCE = re.compile(r"^\W*(?:推断|推論|推论|inference)\s*[:：]", re.IGNORECASE)
+LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])\s*")
+
+# a heading, the head of a table, what introduces a list, a question
+_FRAME = re.compile(r"^#{1,6}\s|^\*\*[^*\n]+\*\*$|^\|[^\n]*\n\s*\|[\s:|-]+$|[:：?？][*_”\"]*$")
+_COURTESY = re.compile(
+    r"^(?:hello|hi|dear|thanks|thank you|sorry|(?:i )?hope (?:this|that|it)|let me know|feel free|if you [^.]*\b(?:let me know|ask|tell me))\b"
+    r"|^(?:您好|你好|谢谢|感谢|抱歉|希望(?:以上|这|对|能)|(?:如需|如有|如果您?还)[^。]*(?:请|告诉|欢迎|随时))|^(?:是的?|对|不|yes|no|好的)\W*$",
+    re.IGNORECASE,
+)
+_NOT_COVERED = re.compile(
+    r"(?:没有|未能?|并未|无法|不能)(?:在?[^，。]{0,20})?(?:提到|提及|说明|找到|涉及|给出|包含|查到|记载|回答|确认|写到|写明|关于|相关)|(?:未|没有)(?:出现|记录)"
+    r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[，,；;：。！]|[:.!](?=\s)|—+|\s-\s|(?=不过|但是|但(?!书)|然而|而是|其实|实际上)|(?=\b(?:but|however|although|though|yet|instead|in fact)\b)",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\s*(?:不过|但|然而|而是|其实|实际上|(?:but|however|although|though|yet|instead|in fact)\b)", re.IGNORECASE
+)
+_PREDICATE = re.compile(
+    r"是|为|由|有|达|共|须|应|可|\b(?:is|are|was|were|has|have|had|will|can|may|must|should|amounts?|costs?|comes?|stands?|takes?|lasts?|weighs?)\b",
+    re.IGNORECASE,
+)
+_SAYS_SOMETHING = re.compile(r"\w\W*\w")
+
+
+def stated(sentence: str) -> Stated:
+    """ "facts": a figure, date, name or quotation, which can be looked up as it is written.
+
+    A heading, a question and courtesies state nothing unless they give an amount; a marked inference, and a clause that says that
+    something is not covered, never do.
+    """
+    plain = sentence.strip()
+    if INFERENCE.match(plain):
+        return "nothing"
+    said = facts(LIST_MARK.sub("", plain))
+    if is_frame(plain):
+        return (
+            "facts"
+            if any(one.unit not in (None, "year") and not one.is_article for one in said.quantities)
+            else "nothing"
+        )
+    if _COURTESY.search(plain):
+        return "facts" if _figures(said) or said.dates else "nothing"
+    if _NOT_COVERED.search(plain):
+        plain = _beside_what_is_not_covered(plain)
+        said = facts(plain)
+    if _figures(said) or said.dates or said.names or said.quoted:
+        return "facts"
+    return "something" if _SAYS_SOMETHING.search(LIST_MARK.sub("", plain)) else "nothing"
+
+
+def is_frame(sentence: str) -> bool:
+    """Whether it is a heading, the head of a table, the introduction of a list, or a question."""
+    return _FRAME.search(sentence.strip()) is not None
+
+
+def _figures(said: Facts) -> bool:
+    return any(not one.is_article for one in said.quantities)
+
+
+def _beside_what_is_not_covered(sentence: str) -> str:
+    """The clauses that state something else. A bare list, "on A, B and C", is none."""
+    clauses = [one for one in _CLAUSE.split(sentence) if one]
+    if not any(_NOT_COVERED.search(one) for one in clauses):
+        return sentence
+    return "，".join(
+        one for one in clauses if not _NOT_COVERED.search(one) and (_CONTRAST.match(one) or _PREDICATE.search(one))
+    )
