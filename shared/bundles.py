@@ -6,9 +6,12 @@ release's. Blocking throughout. Source: spec/06 "Prompt bundles"; decision 0077.
 """
 
 import difflib
+import fcntl
+import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -26,10 +29,12 @@ from shared.prompts import (
     file_hashes,
     load_bundle,
     read_manifest,
+    replace_file,
     write_manifest,
 )
 
 RELEASED = Path(__file__).resolve().parents[1] / "prompts"
+LOCK = ".lock"  # in the folder of experiments
 CHANGES = "CHANGES.md"  # beside the release's bundles: what each version changed and where it came from
 
 Check = Callable[[Bundle], tuple[str, ...]]  # what is wrong with a bundle's texts; () = nothing
@@ -68,12 +73,19 @@ class Shelf:
         self._checked: dict[str, tuple[str, ...]] = {}  # by sha256: a text that was found sound stays so
         self._lock = threading.Lock()
 
-    def usable(self, name: str | None) -> Bundle:
+    def usable(self, name: str | None, *, experiments: bool = True) -> Bundle:
         """The bundle that a run named, verified and checked; None: the default.
 
+        experiments: whether this caller may know of the local ones; else there are the release's and the default.
         Raises: InvalidArgument (field prompt_bundle) with the reason.
         """
         wanted = self.default if name is None else name
+        if not experiments and wanted != self.default and wanted not in self._names("release"):
+            raise InvalidArgument(
+                f"There is no prompt bundle {wanted!r} for this key. Leave prompt_bundle out to use the default one.",
+                field="prompt_bundle",
+                ids=(wanted,),
+            )
         if wanted == self.default and self._default is not None:
             return self._default
         try:
@@ -141,7 +153,7 @@ class Shelf:
                 f"{bundle_id!r} is a bundle of the release. Choose another name; `promote` makes a release version of it.",
                 field="name",
             )
-        with self._lock:
+        with self._changing():
             version = str(_next(self.local / bundle_id))
             manifest = replace(source.manifest, id=bundle_id, version=version, parent=source.name, state="draft")
             _put(self.local / bundle_id / version, manifest, source.sources)
@@ -152,18 +164,18 @@ class Shelf:
 
         Raises: NotFound; Conflict when the bundle is frozen; InvalidArgument for an unknown template or one outside the language.
         """
-        self._draft(name)
-        bundle = self.load(name)
-        if path not in bundle.sources:
-            raise InvalidArgument(
-                f"{name} has no template {path!r}; it has {', '.join(sorted(bundle.sources))}.", field="template"
-            )
-        if len(text.encode()) > MAX_TEMPLATE_BYTES:
-            raise InvalidArgument(f"A template has at most {MAX_TEMPLATE_BYTES} bytes.", field="text")
-        if found := problems({**bundle.sources, path: text}):
-            raise InvalidArgument(f"{'; '.join(found[:3])}.", field="text")
-        with self._lock, _storing():
-            _replace(self.local / name / path, text.encode())
+        with self._changing():
+            self._draft(name)
+            bundle = self.load(name)
+            if path not in bundle.sources:
+                raise InvalidArgument(
+                    f"{name} has no template {path!r}; it has {', '.join(sorted(bundle.sources))}.", field="template"
+                )
+            if len(text.encode()) > MAX_TEMPLATE_BYTES:
+                raise InvalidArgument(f"A template has at most {MAX_TEMPLATE_BYTES} bytes.", field="text")
+            if found := problems({**bundle.sources, path: text}):
+                raise InvalidArgument(f"{'; '.join(found[:3])}.", field="text")
+            replace_file(self.local / name / path, text.encode())
         return self.info(name)
 
     def freeze(self, name: str) -> BundleInfo:
@@ -171,12 +183,12 @@ class Shelf:
 
         Raises: NotFound, InvalidArgument when it can't be used as it is.
         """
-        bundle = self.usable(name)
-        if bundle.manifest.state == "draft":
-            with self._lock, _storing():
+        with self._changing():
+            bundle = self.usable(name)
+            if bundle.manifest.state == "draft":
                 root = self.local / name
                 frozen = replace(bundle.manifest, state="frozen")
-                if file_hashes(root) != frozen.files:
+                if file_hashes(root) != frozen.files:  # by an editor, which knows no lock
                     raise Conflict(f"{name} was being edited; freeze it again.", ids=[name])
                 write_manifest(root, frozen)
         return self.info(name)
@@ -199,7 +211,7 @@ class Shelf:
                 f"{name} is a draft. Freeze it first, so that what is released is what was tried.", ids=[name]
             )
         ancestor = self._ancestor(bundle)
-        with self._lock, _storing():
+        with self._changing():
             version = str(_next(self.release / ancestor.manifest.id))
             made = f"{ancestor.manifest.id}/{version}"
             manifest = replace(bundle.manifest, id=ancestor.manifest.id, version=version, parent=ancestor.name)
@@ -208,7 +220,7 @@ class Shelf:
             lines = f"\n## {made}\nFrom {ancestor.name}, as tried in {name} ({bundle.sha256}).\nChanged: {changed}.\n\n{note.strip()}\n"
             changes = self.release / CHANGES
             before = changes.read_text() if changes.exists() else "# What each released prompt bundle changed\n"
-            _replace(changes, (before + lines).encode())
+            replace_file(changes, (before + lines).encode())
         return made
 
     def diff(self, name: str, other: str | None = None) -> list[TemplateDiff]:
@@ -218,6 +230,18 @@ class Shelf:
         if before is None:
             raise InvalidArgument(f"{name} has no parent. Name the bundle to compare it with.", field="other")
         return _differences(self.load(before), bundle)
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """One writer at a time, the command line's process included. Raises: StorageError."""
+        with self._lock, _storing():
+            self.local.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.local / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
 
     def _ancestor(self, bundle: Bundle) -> Bundle:
         seen: set[str] = set()
@@ -260,15 +284,13 @@ class Shelf:
         return sorted((name for name in found if NAME.fullmatch(name)), key=_order)
 
 
-class _storing:
+@contextmanager
+def _storing() -> Generator[None]:
     """Turn the disk's failures into ours."""
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            raise StorageError(f"{error.filename} can't be written: {error.strerror}.") from error
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{error.filename} can't be written: {error.strerror}.") from error
 
 
 def _put(root: Path, manifest: BundleManifest, sources: dict[str, str]) -> None:
@@ -284,12 +306,6 @@ def _put(root: Path, manifest: BundleManifest, sources: dict[str, str]) -> None:
             beside.rename(root)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}-{uuid4().hex}")
-    beside.write_bytes(data)
-    beside.replace(path)
 
 
 def _next(folder: Path) -> int:

@@ -8,14 +8,17 @@ file, imports a module or runs for ever. Source: spec/06 "Prompt bundles"; decis
 from collections.abc import Iterator, Mapping
 
 import jinja2
-from jinja2 import nodes
+from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_TEMPLATE_BYTES = 32_768
 MAX_TEMPLATES = 200
 MAX_EXPANDED_BYTES = 262_144  # of one template with all that it includes
 MAX_RENDERED = 4_000_000  # characters of one rendered text
+UNKNOWN = "unknown_"  # names that begin so are never given: `unknown_code[code]` says that there is no text for a code
 MAX_DEPTH = 60  # of what stands inside what
+MAX_NAMES = 50  # in one expression: each may stand for a long text
+MAX_SEPARATOR = 20  # characters of what `join` puts between
 
 _FILTERS = frozenset({"join", "length", "upper", "lower", "title", "trim", "first", "last", "default", "tojson"})
 _TESTS = frozenset({"defined", "none", "string", "number", "eq", "equalto", "even", "odd", "in"})
@@ -112,6 +115,11 @@ def _faults(
     match node:
         case nodes.Filter(name=name) if name not in _FILTERS:
             yield node.lineno, f"the filter {name} is not allowed; there are {', '.join(sorted(_FILTERS))}"
+        case nodes.Filter(name="join") if not _is_plain_join(node):
+            yield (
+                node.lineno,
+                f"join takes a value as it is given and a separator in quotation marks, at most {MAX_SEPARATOR} characters",
+            )
         case nodes.Test(name=name) if name not in _TESTS:
             yield node.lineno, f"the test {name} is not allowed; there are {', '.join(sorted(_TESTS))}"
         case nodes.Include(template=nodes.Const(value=str(name))) if not loops:
@@ -121,6 +129,8 @@ def _faults(
             yield node.lineno, "an include names its template in quotation marks and stands outside loops"
         case nodes.Getattr(attr=attr) if attr.startswith("_"):
             yield node.lineno, f"{attr}: names that begin with _ are not allowed"
+        case nodes.Output(nodes=parts) if any(_names(part) > MAX_NAMES for part in parts):
+            yield node.lineno, f"uses more than {MAX_NAMES} values at once"
         case nodes.For():
             yield from _loop_faults(node, loops)
             loops = (*loops, node.target.name if isinstance(node.target, nodes.Name) else "")
@@ -130,9 +140,31 @@ def _faults(
         yield from _faults(child, loops=loops, known=known, depth=depth + 1)
 
 
+def _names(node: nodes.Node) -> int:
+    """How many values an expression, however deep, refers to."""
+    found, waiting = 0, [node]
+    while waiting:
+        one = waiting.pop()
+        found += isinstance(one, nodes.Name)
+        waiting.extend(one.iter_child_nodes())
+    return found
+
+
+def _is_plain_join(join: nodes.Filter) -> bool:
+    """Joins of joins, or with a long text between, multiply lengths."""
+    separators = [one.value if isinstance(one, nodes.Const) else None for one in join.args]
+    return (
+        join.node is not None
+        and _root(join.node) is not None
+        and not join.kwargs
+        and len(separators) <= 1
+        and all(isinstance(one, str) and len(one) <= MAX_SEPARATOR for one in separators)
+    )
+
+
 def _loop_faults(loop: nodes.For, loops: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    if loop.recursive or not isinstance(loop.target, nodes.Name):
-        yield loop.lineno, "a loop walks over one list with one variable"
+    if loop.recursive or not isinstance(loop.target, nodes.Name) or _root(loop.iter) is None:
+        yield loop.lineno, "a loop walks over one list that is given, with one variable"
     if loops and _root(loop.iter) != loops[-1]:  # else its rounds multiply
         yield loop.lineno, "a loop inside a loop walks over what the outer loop's variable holds"
 
@@ -145,6 +177,16 @@ def _root(node: nodes.Node) -> str | None:
 
 def _includes(tree: nodes.Template) -> list[str]:
     return [str(one.template.value) for one in tree.find_all(nodes.Include) if isinstance(one.template, nodes.Const)]
+
+
+def wanted(sources: Mapping[str, str], path: str) -> frozenset[str]:
+    """Names of the values that a template and all that it includes ask for, also behind conditions, but for those of UNKNOWN.
+
+    `sources` have no `problems`.
+    """
+    tree = environment({}).parse(sources[path])
+    found = frozenset(name for name in meta.find_undeclared_variables(tree) if not name.startswith(UNKNOWN))
+    return found.union(*(wanted(sources, name) for name in _includes(tree)))
 
 
 def _endless(sources: Mapping[str, str], includes: Mapping[str, list[str]]) -> Iterator[str]:

@@ -9,19 +9,21 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from uuid import uuid4
 
 import jinja2
 import msgspec
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
-from shared.errors import SettingsError
+from shared.errors import InvalidArgument, SettingsError
 from shared.prompt_language import TooLong, environment, problems, render
 
 Lang = Literal["zh", "en"]
 Origin = Literal["release", "local"]
 BundleState = Literal["draft", "frozen"]
 
+_FAULTS = (jinja2.TemplateError, TooLong, TypeError, ValueError, LookupError)
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}/[1-9][0-9]{0,5}")
 
 
@@ -52,16 +54,32 @@ class Bundle:
         return f"{self.manifest.id}/{self.manifest.version}"
 
     def render(self, template: str, *, lang: Lang, **values: object) -> str:
-        """Render `<lang>/<template>.j2`. A value that the template wants and nobody gave is a bug and raises."""
+        """Render `<lang>/<template>.j2`. A released template that can't be rendered is a bug and raises whatever it is.
+
+        Raises: InvalidArgument (prompt_bundle) for one of an experiment.
+        """
+        try:
+            return self._rendered(template, lang, values)
+        except _FAULTS as error:
+            if self.origin == "release":
+                raise
+            raise InvalidArgument(
+                f"The prompt bundle {self.name} can't be used: {lang}/{template}.j2 can't be rendered ({error})."
+                " Mend the template, or name another bundle.",
+                field="prompt_bundle",
+                ids=(self.name,),
+            ) from error
+
+    def _rendered(self, template: str, lang: Lang, values: Mapping[str, object]) -> str:
         return render(self._environment.get_template(f"{lang}/{template}.j2"), values).strip()
 
     def fault(self, template: str, lang: Lang, values: Mapping[str, object]) -> str | None:
         """Why these values can't be rendered, if so; a text that says nothing is a fault as well."""
         try:
-            said = self.render(template, lang=lang, **values)
+            said = self._rendered(template, lang, values)
         except jinja2.TemplateNotFound as error:
             return f"{error.name} is missing"
-        except (jinja2.TemplateError, TooLong, TypeError, ValueError, LookupError) as error:
+        except _FAULTS as error:
             return f"can't be rendered with {dict(values)}: {error}"
         return None if said else f"says nothing for {dict(values)}"
 
@@ -78,15 +96,19 @@ def load_bundle(folder: Path, name: str, *, origin: Origin = "release") -> Bundl
     manifest = read_manifest(root)
     if f"{manifest.id}/{manifest.version}" != name:
         raise _broken(root / "manifest.json", f"says it is {manifest.id}/{manifest.version}")
-    hashes = file_hashes(root)
+    contents = _contents(root)
+    hashes = _hashes(contents)
     if manifest.state == "draft":
         manifest = msgspec.structs.replace(manifest, files=hashes)
-    sources = {path: _read(root / path) for path in sorted(manifest.files)}
+    for path in manifest.files:
+        if path not in hashes:
+            raise _broken(root / path, "is missing")
     for path, sha256 in hashes.items():
         if path not in manifest.files:
             raise _broken(root / path, "is not in the manifest")
         if sha256 != manifest.files[path]:
             raise _broken(root / path, "was changed after its manifest was written")
+    sources = {path: _text(root / path, data) for path, data in contents.items()}
     if found := problems(sources):
         raise _broken(root, f"has templates that can't be used: {'; '.join(found[:5])}")
     return Bundle(manifest, sources=sources, origin=origin)
@@ -102,19 +124,34 @@ def read_manifest(root: Path) -> BundleManifest:
 
 
 def write_manifest(root: Path, manifest: BundleManifest) -> None:
-    """Blocking. Raises: OSError."""
+    """In one step: whoever reads meanwhile has the old one or the new one. Blocking. Raises: OSError."""
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-    (root / "manifest.json").write_bytes(text + b"\n")
+    replace_file(root / "manifest.json", text + b"\n")
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Blocking. Raises: OSError."""
+    beside = path.with_name(f".{path.name}-{uuid4().hex}")
+    beside.write_bytes(data)
+    beside.replace(path)
 
 
 def file_hashes(root: Path) -> dict[str, str]:
     """Every template below a bundle's folder, as a manifest lists it. Blocking. Raises: SettingsError."""
-    found: dict[str, str] = {}
+    return _hashes(_contents(root))
+
+
+def _hashes(contents: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
     try:
         for path in sorted(root.rglob("*.j2")):
             if path.is_symlink() or not path.is_file():
                 raise _broken(path, "is no plain file")
-            found[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+            found[path.relative_to(root).as_posix()] = path.read_bytes()
     except OSError as error:
         raise _broken(root, f"can't be read ({error})") from error
     return found
@@ -132,10 +169,10 @@ def _identity(manifest: BundleManifest) -> str:
     return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
 
 
-def _read(path: Path) -> str:
+def _text(path: Path, data: bytes) -> str:
     try:
-        return path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
+        return data.decode()
+    except UnicodeDecodeError as error:
         raise _broken(path, f"can't be read ({error})") from error
 
 

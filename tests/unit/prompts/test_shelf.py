@@ -1,6 +1,7 @@
 """Experiments with the wording: made from a parent, edited, frozen, released; and never used when something is wrong."""
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,41 @@ def test_a_value_that_no_run_gives_is_found_when_it_is_written_not_when_it_is_as
     assert "weather" in refused(shelf, "brief/1")
     with pytest.raises(InvalidArgument):
         shelf.freeze("brief/1")
+
+
+def test_a_value_behind_a_condition_is_found_as_well(shelf: Shelf) -> None:
+    shelf.create("brief", parent=None)
+    info = edited(shelf, template="zh/task.j2", text="{% if question | length > 1000 %}{{ weather }}{% endif %}问")
+    assert any("weather" in problem for problem in info.problems)
+
+
+def test_what_an_experiment_can_not_word_is_told_by_the_bundles_name(shelf: Shelf) -> None:
+    shelf.create("brief", parent=None)
+    edited(shelf, template="zh/task.j2", text="{% if question | length > 1000 %}{{ question.weather }}{% endif %}问")
+    bundle = shelf.usable("brief/1")
+    with pytest.raises(InvalidArgument) as caught:
+        bundle.render("task", lang="zh", question="长" * 2_000)
+    assert caught.value.field == "prompt_bundle"
+
+
+def test_editing_while_it_is_frozen_damages_nothing(shelf: Shelf) -> None:
+    for number in range(20):
+        shelf.create("brief", parent=None)
+        name = f"brief/{number + 1}"
+        refused: list[str] = []
+
+        def edit(name: str = name, refused: list[str] = refused) -> None:
+            try:
+                edited(shelf, name)
+            except Conflict as error:
+                refused.append(error.message)
+
+        editor = threading.Thread(target=edit)
+        editor.start()
+        shelf.freeze(name)
+        editor.join()
+        rules = shelf.load(name).sources["zh/rules.j2"]
+        assert (rules == "# 角色\n简短作答。") is not bool(refused)
 
 
 def test_a_code_that_a_template_has_no_text_for_is_found_as_well(shelf: Shelf) -> None:
