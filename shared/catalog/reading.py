@@ -76,6 +76,9 @@ class CatalogReader:
         self._db.conn.execute("pragma query_only = on")
         self._db.conn.execute(f"pragma mmap_size = {MAPPED_BYTES}")
         self._db.conn.create_function("fold", 1, fold, deterministic=True)
+        self._narrowed_at: int | None = None  # a state of the catalog; what was found in it
+        self._relabelled: dict[tuple[SnapshotId, SnapshotId | None], bool] = {}
+        self._last_narrowed: tuple[Within, frozenset[DocId]] | None = None
         self._complete: tuple[int | None, bool] = (None, False)  # a state of the catalog; whether its index of grams is
 
     def close(self) -> None:
@@ -226,12 +229,18 @@ class CatalogReader:
 
     def narrowed(self, within: Within) -> frozenset[DocId] | None:
         """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""
-        if not self._is_relabelled(within):
+        if (state := self._state()) != self._narrowed_at:
+            self._narrowed_at, self._relabelled, self._last_narrowed = state, {}, None
+        places = (within.snapshot_id, within.today)
+        if places not in self._relabelled:
+            self._relabelled[places] = self._is_relabelled(within)
+        if not self._relabelled[places]:
             return within.doc_ids
-        where, parameters = visible(within)
-        return frozenset(
-            row[0] for row in self._rows(f"select d.doc_id from snapshot_documents d where {where}", parameters)
-        )
+        if self._last_narrowed is None or self._last_narrowed[0] != within:
+            where, parameters = visible(within)
+            rows = self._rows(f"select d.doc_id from snapshot_documents d where {where}", parameters)
+            self._last_narrowed = within, frozenset(row[0] for row in rows)
+        return self._last_narrowed[1]
 
     def _is_relabelled(self, within: Within) -> bool:
         """Whether any document of the snapshot has other labels in another place that is looked at."""
@@ -364,10 +373,16 @@ class CatalogReader:
         return index_fault(self._path)
 
     def _is_indexed(self) -> bool:
-        [(state,)] = self._db.conn.execute("pragma data_version")  # another one after each commit of others
+        state = self._state()
         if self._complete[0] != state:
             self._complete = (state, is_complete(self._db.conn))
         return self._complete[1]
+
+    def _state(self) -> int:
+        """Another one after each commit of others."""
+        with _reading():
+            [(state,)] = self._db.conn.execute("pragma data_version")
+            return state
 
     # one block, wherever it is
 

@@ -10,7 +10,10 @@ from sqlite_utils import Database
 from shared.catalog import migrations
 from shared.catalog.db import open_database, writing
 from shared.catalog.labels import remember_labels
+from shared.catalog.migrations import migrate
+from shared.catalog.reading import CatalogReader
 from shared.catalog.upgrade import upgrade
+from shared.catalog.within import Within
 from shared.ids import SnapshotId
 
 SCRIPTS: tuple[str, ...] = vars(migrations)["_MIGRATIONS"]
@@ -107,3 +110,21 @@ def test_an_open_document_that_was_taken_out_is_closed_with_its_source(db: Datab
     publish(db, "snap_2", 20, {})
 
     assert known(db) == {"裁员": CLOSED, "食堂": OPEN}
+
+
+def test_what_a_search_is_narrowed_to_follows_labels_at_once(db: Database, tmp_path: Path) -> None:
+    migrate(db)
+    for doc_id in ("aaaaaaaa", "bbbbbbbb"):
+        document(db, doc_id)
+    older = snapshot(db, "snap_1", 1, {"aaaaaaaa": OPEN, "bbbbbbbb": OPEN})
+    remember_labels(db.conn, older)
+    db.conn.commit()
+    within = Within(snapshot_id=older, labels=frozenset({"staff"}), today=older)
+    with closing(CatalogReader(tmp_path / "catalog.db")) as catalog:
+        assert [catalog.narrowed(within) for _ in range(2)] == [None, None]  # as the collection's own labels say
+        with writing(db) as connection:
+            remember_labels(connection, snapshot(db, "snap_2", 2, {"aaaaaaaa": CLOSED, "bbbbbbbb": OPEN}))
+        assert [catalog.narrowed(within) for _ in range(2)] == [{"bbbbbbbb"}] * 2
+        with writing(db) as connection:
+            remember_labels(connection, snapshot(db, "snap_3", 3, {"aaaaaaaa": OPEN, "bbbbbbbb": CLOSED}))
+        assert catalog.narrowed(within) == {"aaaaaaaa"}
