@@ -81,8 +81,8 @@ class Memory(Protocol):
 class Bundles(Protocol):
     """shared.bundles.Shelf."""
 
-    def usable(self, name: str | None) -> Bundle:
-        """Blocking. Raises: InvalidArgument."""
+    def usable(self, name: str | None, *, experiments: bool = True) -> Bundle:
+        """Blocking. `experiments`: whether bundles of this installation may be named. Raises: InvalidArgument."""
         ...
 
 
@@ -122,15 +122,21 @@ class Running:
         self._begun = asyncio.Event()  # started, or over before it could
         self._over = asyncio.Event()
         self._cancelled = False
+        self.settled = False  # its end is decided
+        self._ended = False  # and was told
         self._record: RunRecord | None = None
         self._fault: CiteboundError | RunCrashed | None = None
         self._task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
-        """Ask the run to stop: the provider's call is aborted. Nothing happens to a run that is over, or was asked before."""
-        if self._task is not None and not self._cancelled:
+        """Ask the run to stop: the provider's call is aborted. Nothing happens to a run that is settled, or was asked before."""
+        if self._task is not None and not self._cancelled and not self.settled:
             self._cancelled = True  # a second time would cut off the keeping of its record
             self._task.cancel()
+
+    def settle(self) -> None:
+        """What came of it is known: only the keeping is left, which no cancel may cut off."""
+        self.settled = True
 
     async def record(self) -> RunRecord:
         """Wait for the end. A cancelled or failed run has a record too. Raises: RunCrashed."""
@@ -162,6 +168,7 @@ class Running:
     def emit(self, event: RunEvent) -> None:
         if isinstance(event, RunFailed):
             self.failed = event
+        self._ended = self._ended or isinstance(event, RunCompleted | RunFailed)
         self.started = True
         self._events.put_nowait(event)
         self._begun.set()
@@ -189,9 +196,11 @@ class Running:
             self._crashed(error)
 
     def _end(self, task: asyncio.Task[None]) -> None:
-        """However it ended: a task that was cancelled before its first step never ran at all."""
+        """However it ended: a task that was cancelled before its first step never ran at all; a loop that closes cancels any."""
         if task.cancelled():
-            self._fault = self._fault or Conflict("The run was cancelled before it began.", ids=[self.run_id])
+            when = "before it was kept" if self.started else "before it began"
+            self._fault = self._fault or Conflict(f"The run was cancelled {when}.", ids=[self.run_id])
+            self._tell_failed(CANCELLED, "The run was cancelled.")
         self._begun.set()
         self._over.set()
         self._events.put_nowait(None)
@@ -200,16 +209,12 @@ class Running:
         error_id = uuid4().hex[:12]
         _log.error("run %s crashed, error_id %s", self.run_id, error_id, exc_info=error)
         self._fault = RunCrashed(error_id)
-        if not self.started:
-            return
-        self.emit(
-            RunFailed(
-                run_id=self.run_id,
-                code="internal_error",
-                message=f"An error that should not happen did. It is in the log as {error_id}.",
-                retryable=False,
-            )
-        )
+        self._tell_failed("internal_error", f"An error that should not happen did. It is in the log as {error_id}.")
+
+    def _tell_failed(self, code: str, message: str) -> None:
+        """The end, for who was told the beginning and no end."""
+        if self.started and not self._ended:
+            self.emit(RunFailed(run_id=self.run_id, code=code, message=message, retryable=False))
 
 
 class RunDesk:
@@ -239,7 +244,7 @@ class RunDesk:
 
         Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
         """
-        bundle = await asyncio.to_thread(self._bundles.usable, ask.prompt_bundle)
+        bundle = await asyncio.to_thread(self._bundles.usable, ask.prompt_bundle, experiments=access.is_admin)
         recalled: Recalled | None = None
         if ask.conversation_id is not None:
             recalled = await asyncio.to_thread(self._memory.recall, ask.conversation_id, access)
@@ -259,7 +264,7 @@ class RunDesk:
     def cancel(self, run_id: RunId, access: Access) -> None:
         """Stop a run on another's behalf. Raises: Conflict when no such run is under way for this caller."""
         run = self._running.get(run_id)
-        if run is None or not (access.is_admin or access == run.access):
+        if run is None or run.settled or not (access.is_admin or access == run.access):
             raise Conflict("No such run is under way; it may be over already.", ids=[run_id])
         run.cancel()
 
@@ -314,7 +319,9 @@ class RunDesk:
                     now_ms=self._now_ms,
                     so_far=so_far,
                 )
+            run.settle()
         except Exception as error:
+            run.settle()
             if run.started or not isinstance(error, CiteboundError):  # else it is what kept the run from beginning
                 self._telemetry.keep(await asyncio.to_thread(cut_off, "internal_error"))
             raise

@@ -19,7 +19,7 @@ from api.agent.run import RunRequest, RunSoFar, run_agent
 from api.agent.samples import check_bundle
 from api.app import build_app
 from api.conversations import Conversations
-from api.desk import RunAgent, RunDesk
+from api.desk import Memory, RunAgent, RunDesk
 from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
 from api.patience import PatientProtocol
@@ -94,6 +94,7 @@ class Site:
         self.warmth = Warmth()
         self.chat: Chat | None = None
         self.agent: RunAgent = self._answer
+        self.memory: Callable[[], Memory] = self.conversations
         self.prompts = Shelf(
             release=RELEASED, local=self.layout.prompts, default=self.settings.prompts.bundle, check=check_bundle
         )
@@ -130,7 +131,7 @@ class Site:
             library=library,
             chat=self.chat,
             bundles=self.prompts,
-            memory=self.conversations(),
+            memory=self.memory(),
             telemetry=self.telemetry,
             run_agent=self.agent,
             now_ms=self.now_ms,

@@ -14,14 +14,16 @@ import pytest
 from msgspec import structs
 
 from api.agent.run import RunRequest
+from api.desk import Memory, Recalled
 from api.retrieval.library import Pinned
+from shared.access import Access
 from shared.llm.openai import OpenAIChat
 from shared.llm.port import Chat
 from shared.settings import ChatSettings
 from shared.telemetry import names
 from shared.telemetry.artifacts import trace_level
 from shared.types.conversations import Conversation, ConversationInfo
-from shared.types.events import RunEvent
+from shared.types.events import RunCompleted, RunEvent, RunStarted
 from shared.types.runs import Answer, Limits, RunRecord
 from tests.contract.http.site import PATIENCE_S, Site, answer_at_once
 from tests.doubles.provider import Provider, Request, provider_double
@@ -173,6 +175,46 @@ def test_a_conversation_removed_while_it_is_answered_stays_removed(site: Site) -
         first = asked(client, conversation_id="new")
         assert asked(client, question="那呢？", conversation_id=first.conversation_id).status == "complete"
         assert client.get("/api/conversations").json() == []
+
+
+_event: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
+
+
+class HeldMemory:
+    """Keeps an answer only when it is let go."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self.keeping = threading.Event()
+        self.go_on = threading.Event()
+
+    def recall(self, conversation_id: str, access: Access) -> Recalled:
+        return self._memory.recall(conversation_id, access)
+
+    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> None:
+        self.keeping.set()
+        assert self.go_on.wait(PATIENCE_S)
+        self._memory.keep(recalled, answer, access)
+
+
+def test_a_run_whose_answer_is_being_kept_is_cancelled_no_more(site: Site) -> None:
+    site.publish()
+    held = HeldMemory(site.conversations())
+    site.memory = lambda: held
+    body, headers = {"question": "年假有几天？", "conversation_id": "new"}, {"Accept": "text/event-stream"}
+    with (
+        site.live(stop_s=PATIENCE_S) as address,
+        httpx.stream("POST", f"{address}/api/runs", json=body, headers=headers, timeout=PATIENCE_S) as reply,
+    ):
+        lines = (line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data: "))
+        started = msgspec.json.decode(next(lines), type=RunStarted)
+        assert held.keeping.wait(PATIENCE_S)
+        late = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+        held.go_on.set()
+        *_, end = [_event.decode(line) for line in lines]
+        assert httpx.get(f"{address}/api/runs/{started.run_id}").json()["status"] == "complete"
+    assert (late.status_code, late.json()["code"]) == (409, "conflict")
+    assert isinstance(end, RunCompleted)
 
 
 SECRET = re.compile(r"暗号\d{3}甲")
