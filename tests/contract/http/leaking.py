@@ -106,7 +106,7 @@ class Names(Struct, frozen=True, kw_only=True):
     tag: str
     section: str
     key: str
-    bundle: str = "kanari"
+    bundle: str
     words: str  # a question, the very text of a block
 
 
@@ -185,7 +185,9 @@ def secrets(site: Site) -> Secrets:
             for who, key in (("owner", OWNER_KEY), ("twin", readers["twin"]))
         }
     site.reopen_telemetry()  # the app that answered closed it
+    site.prompts.create(CANARY, parent=None)
     hidden = Names(
+        bundle=CANARY,
         doc_id=active.doc_id(SECRET.key),
         old_doc_id=older.doc_id(TIGHTENED.key),
         taken_doc_id=older.doc_id(TAKEN_OUT.key),
@@ -416,6 +418,7 @@ def _ask(names: Names, secrets: Secrets) -> list[Probe]:
         Probe(path="/api/runs", body={"question": "年假？", "snapshot_id": names.failed_snapshot_id}),
         Probe(path="/api/runs", body={"question": "年假？", "snapshot_id": ""}, shows=False),
         Probe(path="/api/runs", body={"question": "那呢？", "conversation_id": names.conversation_id}),
+        Probe(path="/api/runs", body={"question": "年假？", "prompt_bundle": f"{names.bundle}/1"}),
         *(
             Probe(path="/api/runs", body={"question": names.words, "snapshot_id": one}, headers=headers, alike=False)
             for one in (secrets.snapshot_id, secrets.older_id)
