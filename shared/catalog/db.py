@@ -11,6 +11,7 @@ from shared.errors import StorageError
 from shared.text.grams import marked
 
 BUSY_TIMEOUT_S = 10.0
+_NEEDED = (3, 34, 0)  # FTS5's trigram tokenizer
 _CHECKPOINT_PAGES = 8_000  # 32 MB of log: each checkpoint flushes log and file, whoever commits waits for it
 
 
@@ -19,6 +20,11 @@ def open_database(path: Path) -> Database:
 
     Raises: StorageError.
     """
+    if sqlite3.sqlite_version_info < _NEEDED:
+        needed = ".".join(map(str, _NEEDED))
+        raise StorageError(
+            f"This Python has SQLite {sqlite3.sqlite_version}; the catalog needs {needed} or later. Use another Python."
+        )
     try:
         # isolation_level None: no implicit BEGIN; every write goes through `writing`.
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
@@ -28,6 +34,7 @@ def open_database(path: Path) -> Database:
         connection.execute("pragma synchronous = full")
         connection.execute(f"pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         connection.execute("pragma foreign_keys = on")
+        connection.execute("pragma trusted_schema = on")  # some builds don't: our triggers write a virtual table
         connection.create_function("marked", 1, marked, deterministic=True)  # for the catalog's triggers
     except sqlite3.Error as error:
         raise StorageError(f"The catalog {path.name} can't be opened: {error}. Check the data folder.") from error
@@ -75,6 +82,8 @@ def _unwritable(error: BaseException) -> StorageError:
         remedy = "Free some space on the data folder's disk."
     elif "locked" in words:
         remedy = "Another program keeps it open for writing: end that one."
+    elif "no such module" in words or "no such tokenizer" in words:
+        remedy = "This Python's SQLite was built without FTS5, which the exact scan needs: use another Python."
     else:
         remedy = "Check the data folder."
     return StorageError(f"The catalog can't be written: {words}. {remedy}")

@@ -79,3 +79,12 @@ def test_a_catalog_of_a_newer_program_is_left_alone(db: Database) -> None:
 
 def test_what_was_committed_is_on_the_disk_before_anybody_is_told(db: Database) -> None:
     assert db.conn.execute("pragma synchronous").fetchone() == (2,)  # full
+
+
+def test_triggers_may_write_the_scan_index_whatever_sqlite_s_build_trusts(db: Database) -> None:
+    assert db.conn.execute("pragma trusted_schema").fetchone() == (1,)
+
+
+def test_a_sqlite_without_full_text_search_is_named_as_what_is_missing(path: Path) -> None:
+    with closing(open_database(path)) as db, pytest.raises(StorageError, match="FTS5"):
+        upgrade(db, ["create virtual table grams using fts9 (text);\n"])
