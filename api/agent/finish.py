@@ -177,6 +177,7 @@ _MAKES_PARTIAL = frozenset(
         "answer_cut",
         "citation_unsupported",
         "claims_dropped",
+        "claims_unchecked",
         "no_citation",
         "plan_uncovered",
         "provider_cut_prompt",

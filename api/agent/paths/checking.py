@@ -1,7 +1,7 @@
 """For what must be right: let the loop answer, then look every claim up once more and drop what does not hold.
 
 Half of the tool calls are kept back for it. A claim goes when the model finds the evidence against it, or when neither the model nor
-the words find it shown; one that could not be looked at again is counted and told.
+the words find it shown; one that was not looked up again, or that the model gave no verdict on, is counted and told: the answer is partial.
 """
 
 from collections.abc import Generator, Sequence
@@ -45,10 +45,10 @@ def verified(state: State) -> Steps:
     text = harmless(outcome.ending.text)
     claims = _claims(text, state)
     checked = yield from _looked_up(state, claims)
-    left = len(claims) - len(checked)
+    opinions = yield from _opinions(state, checked)
+    left = len(claims) - len(opinions.keys() & set(range(1, len(checked) + 1)))
     if left:
         state.limit("claims_unchecked", count=left)
-    opinions = yield from _opinions(state, checked)
     wrong = [one.claim for number, one in enumerate(checked, 1) if _fails(one, opinions.get(number))]
     return _mended(state, outcome, outcome.ending, text, wrong)
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from api.agent.decisions import Finish
 from api.agent.finish import finish
 from shared.telemetry import names
@@ -260,6 +262,15 @@ def test_without_a_second_opinion_words_decide() -> None:
     assert isinstance(played.outcome.ending, Finish)
     assert "九十九" not in played.outcome.ending.text
     assert "五天年假" in played.outcome.ending.text
+    verified = finish(played.outcome, wording=ZH)
+    assert (verified.status, "2 句话" in verified.limitations[0].text) == ("partial", True)
+
+
+@pytest.mark.parametrize("reply", ["都对。", as_json(verdicts={"7": "supported"}), as_json(verdicts={"1": "fine"})])
+def test_a_verdict_that_cannot_be_had_makes_the_answer_partial(reply: str) -> None:
+    text = f"员工工作满一年享有五天年假【来源：{LEAVE.block_id}】。"
+    verified = finish(walked("verify", "年假有几天？", [*answered(text), result(LEAVE), reply]).outcome, wording=ZH)
+    assert (verified.status, [one.code for one in verified.limitations]) == ("partial", ["claims_unchecked"])
 
 
 def test_claims_that_no_call_is_left_for_are_counted() -> None:
@@ -267,6 +278,7 @@ def test_claims_that_no_call_is_left_for_are_counted() -> None:
     script = [*answered(text), result(LEAVE), as_json(verdicts={"1": "supported"})]
     played = walked("verify", "年假有几天？", script, limits=Limits(max_tool_calls=2))
     assert "claims_unchecked" in {one.code for one in played.outcome.limitations}
+    assert finish(played.outcome, wording=ZH).status == "partial"
     assert played.outcome.spent.tool_calls == 2
 
 
