@@ -1,9 +1,12 @@
 """Strings of a question that mean themselves: identifiers and quoted words. Pure.
 
-No rewording may touch them, and the keyword search or a scan finds them where meaning does not.
+No rewording may touch them, and the keyword search or a scan finds them where meaning does not. Q3, FY2024 and 12V are none: a text
+may write 第三季度, "fiscal 2024" and "12 volts" (see pins.py).
 """
 
 import re
+
+from api.agent.facts import facts
 
 _QUOTED = re.compile(
     r"“([^“”]{1,80})”|「([^「」]{1,80})」|『([^『』]{1,80})』|《([^《》]{1,80})》|\"([^\"]{1,80})\"|'([^']{2,80})'(?!\w)|`([^`]{1,80})`"
@@ -11,6 +14,11 @@ _QUOTED = re.compile(
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*"
 )
+_PERIOD = re.compile(
+    r"(?:FY|CY)?-?(?:(?:19|20)\d\d-?)?(?:[QH][1-4]|[1-4][QH])|(?:FY|CY)-?(?:19|20)?\d\d", re.IGNORECASE
+)
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?[A-Za-z]{1,3}")
+_RUN = re.compile(r"[^\W\d_]+|\d+")
 
 
 def exact_names(question: str) -> list[str]:
@@ -22,4 +30,17 @@ def exact_names(question: str) -> list[str]:
 
 def identifiers(question: str) -> list[str]:
     """Part numbers, versions, symbols with a digit or underscore in them, in the order of the text."""
-    return [match[0] for match in _IDENTIFIER.finditer(question)]
+    return [match[0] for match in _IDENTIFIER.finditer(question) if not _fixes_something(match[0])]
+
+
+def spelled(name: str) -> re.Pattern[str]:
+    """Finds an identifier however its parts are joined: ZX-9, zx9 and ZX 9, in a folded text."""
+    joined = r"[\s\-_./]*".join(map(re.escape, _RUN.findall(name.casefold())))
+    return re.compile(rf"(?<![a-z0-9]){joined}(?![a-z0-9])")
+
+
+def _fixes_something(name: str) -> bool:
+    """Whether it is a period or an amount."""
+    if _PERIOD.fullmatch(name):
+        return True
+    return _AMOUNT.fullmatch(name) is not None and any(one.unit is not None for one in facts(name).quantities)

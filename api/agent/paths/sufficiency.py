@@ -5,7 +5,7 @@
     insufficient  drop it, look another way; if that brings nothing either, say so
 
 Words can't judge a paraphrase or another language, so few common words alone are never "insufficient": that takes an exact name or
-a year of the question that nothing shows, or no block at all. Source: spec/05 "Sufficiency check"; decision 0079.
+a year of the question that nothing shows in a text that has few of its words, or no block at all. Source: spec/05 "Sufficiency check"; decision 0079.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from api.agent.exact_names import exact_names
+from api.agent.exact_names import exact_names, identifiers, spelled
 from api.agent.excerpts import asked_terms
 from api.agent.paths.evidence import Look
 from api.agent.pins import pins, unshown
@@ -37,6 +37,7 @@ class Signals(Struct, frozen=True, kw_only=True):
 
     `agreement`: least share in common of the first search's blocks with another phrasing's; None with one search.
     `missing`: exact names of the question that no block shows. `mismatched`: its years, quarters, … that none is about.
+    `pinned`: it has such, and one block is about all of them.
     `foreign`: every block is in another language, so words say nothing.
     """
 
@@ -46,6 +47,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     agreement: float | None
     missing: tuple[str, ...]
     mismatched: tuple[str, ...]
+    pinned: bool
     foreign: bool
 
 
@@ -65,15 +67,18 @@ def signals(question: str, looks: Sequence[Look]) -> Signals:
         coverage=round(max(covered, default=0.0), 3),
         gap=_gap(blocks, covered),
         agreement=_agreement(looks),
-        missing=tuple(name for name in exact_names(question) if fold(name) not in whole),
+        missing=_missing(question, whole),
+        pinned=any(all(pin.key not in one for pin in fixed) for one in about) if fixed else False,
         mismatched=tuple(pin.written for pin in fixed if blocks and all(pin.key in one for one in about)),
         foreign=bool(blocks) and _is_foreign(question, shown),
     )
 
 
 def judge(found: Signals) -> Sufficiency:
-    if found.blocks == 0 or found.missing:
+    if found.blocks == 0:
         return "insufficient"
+    if found.missing:  # a text may spell a name in a way of its own
+        return "ambiguous" if found.pinned or found.coverage >= 2 * ENOUGH_COVERED else "insufficient"
     if found.mismatched and not found.foreign:
         return "insufficient" if found.coverage < ENOUGH_COVERED else "ambiguous"
     if found.agreement is not None and found.agreement < AGREED:
@@ -102,6 +107,16 @@ def unusable(question: str, looks: Sequence[Look]) -> frozenset[str]:
 
 def _text(one: LedgerEntry) -> str:
     return f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}"
+
+
+def _missing(question: str, shown: str) -> tuple[str, ...]:
+    """`shown`: folded."""
+    loose = frozenset(identifiers(question))
+    return tuple(
+        name
+        for name in exact_names(question)
+        if not (spelled(name).search(shown) if name in loose else fold(name) in shown)
+    )
 
 
 def _gap(blocks: Sequence[LedgerEntry], covered: Sequence[float]) -> float | None:

@@ -226,6 +226,15 @@ def test_parts_share_their_evidence_and_none_drops_the_others() -> None:
     assert "- E-9 是什么？" in final
 
 
+def test_a_quarter_spelled_otherwise_keeps_its_evidence() -> None:
+    returns = seen(7, "第三季度的退货率是 3.2%。")
+    text = f"第三季度的退货率是 3.2%。【来源：{returns.block_id}】"
+    played = walked("pipeline", "Q3 的退货率是多少？", ["不改写", result(returns), ends(text)])
+    verified = finish(played.outcome, wording=ZH)
+    assert held(played) == [returns.block_id]
+    assert (verified.status, [one.verdict for one in verified.citations]) == ("complete", ["supported"])
+
+
 # --- verify
 
 
