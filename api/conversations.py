@@ -49,10 +49,13 @@ class Conversations:
         history = tuple(Exchange(question=one.question, answer=one.answer) for one in found.turns)
         return Recalled(conversation_id=found.info.conversation_id, history=history, entities=found.info.entities)
 
-    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> None:
-        """Put an answer at the end. One that failed is none; a conversation that was deleted meanwhile stays deleted."""
+    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> bool:
+        """Put an answer at the end. One that failed is none; a conversation that was deleted meanwhile stays deleted.
+
+        Whether the conversation is there afterwards.
+        """
         if answer.status == "failed":
-            return
+            return not recalled.begins
         turn = ConversationTurn(
             ordinal=0,
             run_id=answer.run_id,
@@ -68,8 +71,11 @@ class Conversations:
                 add_turn(db, recalled.conversation_id, turn, access, entities=entities, may_begin=recalled.begins)
         except NotFound:
             _log.info("conversation_id=%s was deleted while a question of it was answered", recalled.conversation_id)
+            return False
         except StorageError as error:  # the answer stands; what is asked next can't lean on it
             _log.error("conversation_id=%s run_id=%s is not kept: %s", recalled.conversation_id, answer.run_id, error)
+            return not recalled.begins
+        return True
 
     def create(self, access: Access) -> ConversationInfo:
         """Raises: StorageError."""

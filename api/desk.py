@@ -75,7 +75,9 @@ class Memory(Protocol):
         """Raises: NotFound, StorageError."""
         ...
 
-    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> None: ...
+    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> bool:
+        """Whether the conversation is there afterwards."""
+        ...
 
 
 class Bundles(Protocol):
@@ -297,16 +299,20 @@ class RunDesk:
             path=ask.path,
         )
 
-        told: list[RunEvent] = []  # the end is told when the next question can lean on it
+        told: list[RunCompleted] = []  # the end is told when the next question can lean on it
 
         def emit(event: RunEvent) -> None:
             if recalled is not None and isinstance(event, RunCompleted):
                 told.append(event)
+            elif isinstance(event, RunFailed) and event.answer is not None:
+                run.emit(structs.replace(event, answer=_begun(event.answer, recalled)))
             else:
                 run.emit(event)
 
         def cut_off(reason: str) -> RunRecord:
-            return _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=self._now_ms())
+            now_ms = self._now_ms()
+            record = _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=now_ms)
+            return structs.replace(record, answer=_begun(record.answer, recalled))
 
         try:
             with trace_level(ask.trace_level):
@@ -337,19 +343,31 @@ class RunDesk:
                 )
             )
         record = structs.replace(
-            record, asker=pinned.access.key_id, exchanges=len(request.history), rerun_of=ask.rerun_of
+            record,
+            answer=_begun(record.answer, recalled),
+            asker=pinned.access.key_id,
+            exchanges=len(request.history),
+            rerun_of=ask.rerun_of,
         )
         self._telemetry.keep(record)
-        if recalled is not None:
-            await asyncio.to_thread(self._memory.keep, recalled, record.answer, pinned.access)
+        if recalled is not None and not await asyncio.to_thread(
+            self._memory.keep, recalled, record.answer, pinned.access
+        ):
+            record = structs.replace(record, answer=structs.replace(record.answer, conversation_id=None))
         for event in told:
-            run.emit(event)
+            run.emit(structs.replace(event, answer=record.answer))
         return record
 
     def _over(self, run: Running, task: asyncio.Task[None], pinned: Pinned) -> None:
         self._tasks.discard(task)
         self._running.pop(run.run_id, None)
         pinned.release()
+
+
+def _begun(answer: Answer, recalled: Recalled | None) -> Answer:
+    """Without the conversation that a failed first question was to begin: it is never stored."""
+    never = recalled is not None and recalled.begins and answer.status == "failed"
+    return structs.replace(answer, conversation_id=None) if never else answer
 
 
 def _cut_off(

@@ -26,7 +26,7 @@ from shared.types.conversations import Conversation, ConversationInfo
 from shared.types.events import RunCompleted, RunEvent, RunStarted
 from shared.types.runs import Answer, Limits, RunRecord
 from tests.contract.http.site import PATIENCE_S, Site, answer_at_once
-from tests.doubles.provider import Provider, Request, provider_double
+from tests.doubles.provider import Fault, Provider, Request, provider_double
 from tests.promises import promise
 
 
@@ -112,8 +112,26 @@ def test_a_failed_run_is_no_turn(site: Site) -> None:
     site.publish()
     site.work = fail
     with site.client() as client:
-        asked(client, conversation_id="new")
+        assert asked(client, conversation_id="new").conversation_id is None
         assert client.get("/api/conversations").json() == []
+        stored = client.post("/api/conversations").json()["conversation_id"]
+        assert asked(client, conversation_id=stored).conversation_id == stored
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_a_first_question_that_fails_hands_out_no_conversation(site: Site, provider: Provider, accept: str) -> None:
+    site.publish()
+    site.with_the_real_agent()
+    site.chat = OpenAIChat(ChatSettings(base_url=provider.base_url, model="m", api_key="k"))
+    provider.script(*[Fault(status=401, body='{"error": {"message": "no"}}')] * 3)
+    with site.client() as client:
+        body = {"question": "年假有几天？", "conversation_id": "new"}
+        reply = client.post("/api/runs", json=body, headers={"Accept": accept})
+        (kept,) = client.get("/api/runs").json()
+        answer = client.get(f"/api/runs/{kept['run_id']}").json()
+    assert kept["status"] == "failed"
+    assert answer.get("conversation_id") is None
+    assert "conv_" not in reply.text
 
 
 def test_removing_a_conversation_removes_its_texts_everywhere(site: Site) -> None:
@@ -191,10 +209,10 @@ class HeldMemory:
     def recall(self, conversation_id: str, access: Access) -> Recalled:
         return self._memory.recall(conversation_id, access)
 
-    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> None:
+    def keep(self, recalled: Recalled, answer: Answer, access: Access) -> bool:
         self.keeping.set()
         assert self.go_on.wait(PATIENCE_S)
-        self._memory.keep(recalled, answer, access)
+        return self._memory.keep(recalled, answer, access)
 
 
 def test_a_run_whose_answer_is_being_kept_is_cancelled_no_more(site: Site) -> None:
