@@ -10,7 +10,7 @@ from litestar.params import FromPath, HeaderParameter, JSONBody
 from litestar.response import Stream
 
 from api.callers import NEEDS_READ, caller_in
-from api.desk import Ask, record_unless_gone
+from api.desk import record_unless_gone
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from api.openai_compat.conversation import history_of, question_of
 from api.openai_compat.errors import respond
@@ -30,7 +30,7 @@ from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
 from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
 from api.parts import Parts
 from api.problem import Problem, problem
-from api.retrieval.profiles import check_preference
+from api.wishes import ask_for
 from shared.errors import InvalidArgument, NotFound
 from shared.types.events import RunFailed
 from shared.types.runs import Usage
@@ -65,19 +65,23 @@ async def chat_completions(
     _check_model(data.model)
     if data.n not in (None, 1):
         raise InvalidArgument("n must be 1: a question has one answer here.", field="n")
+    if data.conversation_id is not None:
+        raise InvalidArgument(
+            "The messages are the conversation here; leave conversation_id out, or ask in it by POST /api/runs.",
+            field="conversation_id",
+        )
     task = task_of(data.messages, header=client_task)
     if task is not None:
         return _answer_task(task, data, parts)
     caller = caller_in(request.scope["state"])
     url = block_url(f"{request.url.scheme}://{request.url.netloc}", parts.links, caller.access)
     run = await parts.desk.begin(
-        Ask(
-            question=question_of(data.messages),
-            limits=caller.limits,
+        ask_for(
+            question_of(data.messages),
+            data,
+            ceiling=caller.limits,
+            settings=parts.settings,
             history=history_of(data.messages),
-            prefer=check_preference(data.prefer),
-            citation_mode=data.citation_mode or parts.settings.citations.mode,
-            protocol=data.protocol or parts.settings.chat.protocol,
         ),
         caller.access,
     )

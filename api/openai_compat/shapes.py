@@ -4,8 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from api.wishes import Wishes
 from shared.ids import BlockId, RunId, SnapshotId
-from shared.types.runs import CitationMode, ClaimCheck, Limitation, ProtocolName, SnapshotGap, Status, Verdict
+from shared.types.runs import ClaimCheck, Limitation, SnapshotGap, Status, Verdict
 
 MODEL = "citebound"
 MODEL_CREATED = 1_764_460_800
@@ -25,17 +26,15 @@ class StreamOptions(Struct, frozen=True, kw_only=True):
     include_usage: bool | None = None
 
 
-class ChatBody(Struct, frozen=True, kw_only=True):
-    """What we look at; whatever else clients send (temperature, tools, user …) is let through and ignored."""
+class ChatBody(Wishes, frozen=True, kw_only=True):
+    """What we look at, our own fields as in /api/runs; what else clients send (temperature, tools, user …) is let through and ignored."""
 
     model: str
     messages: tuple[InMessage, ...]
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: int | None = None
-    citation_mode: CitationMode | None = None  # ours; None = the settings'
-    protocol: ProtocolName | None = None  # ours; None = the settings'
-    prefer: str | None = None  # ours: newer | trusted
+    conversation_id: str | None = None  # refused: the messages are the conversation
 
 
 class UrlCitation(Struct, frozen=True, kw_only=True):

@@ -6,49 +6,29 @@ from litestar import Response, Router, get, post
 from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
 from api.callers import NEEDS_READ
-from api.desk import MAX_QUESTION, Ask, record_unless_gone
+from api.desk import MAX_QUESTION, record_unless_gone
 from api.parts import Parts
-from api.retrieval.profiles import check_preference
 from api.routes.accepting import preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.again import audit_run, rerun_run
 from api.routes.feedback import give_feedback
 from api.routes.replay import replay_run
 from api.routes.streams import run_events, stream
-from shared.errors import InvalidArgument
-from shared.ids import RunId, SnapshotId
+from api.wishes import Wishes, ask_for
+from shared.ids import RunId
 from shared.types.runfiles import RunFile
-from shared.types.runs import Answer, CitationMode, LedgerEntry, Limits, ProtocolName, RunRecord, Scope, WantedPath
-from shared.types.traces import RunSummary, Trace, TraceLevel
+from shared.types.runs import Answer, LedgerEntry, RunRecord
+from shared.types.traces import RunSummary, Trace
 
 _FORMS = ("application/json", "text/event-stream")
 
 
-class Budgets(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of this run, each at most what the settings and the caller's key allow; absent = that."""
-
-    max_context_tokens: Annotated[int, Meta(ge=1)] | None = None
-    max_request_tokens: Annotated[int, Meta(ge=1)] | None = None
-    max_tool_calls: Annotated[int, Meta(ge=0)] | None = None
-    finalization_reserve_tokens: Annotated[int, Meta(ge=1)] | None = None
-    max_wall_seconds: Annotated[int, Meta(ge=1)] | None = None
-
-
-class AskBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AskBody(Wishes, frozen=True, kw_only=True, forbid_unknown_fields=True):
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
-    scope: Scope | None = None
-    snapshot_id: SnapshotId | None = None
-    budgets: Budgets = Budgets()
-    trace_level: TraceLevel | None = None
-    prefer: str | None = None  # newer | trusted: documents that searches put further in front; None = none
-    citation_mode: CitationMode | None = None  # None = the settings'
-    protocol: ProtocolName | None = None  # None = the settings'
-    prompt_bundle: str | None = None  # id/version; None = the settings'
     conversation_id: str | None = None  # "new" = begin one; None = a question by itself
-    path: WantedPath = "auto"  # how the question is gone about; auto = as the router sees fit
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -70,17 +50,11 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
     Closing the connection cancels the run, in both forms.
     """  # Response[Any]: with a union the framework would send a stream under the other's media type
     run = await parts.desk.begin(
-        Ask(
-            question=data.question,
-            limits=limits_within(caller_of(request).limits, data.budgets),
-            scope=data.scope,
-            snapshot_id=data.snapshot_id,
-            trace_level=data.trace_level,
-            prefer=check_preference(data.prefer),
-            citation_mode=data.citation_mode or parts.settings.citations.mode,
-            protocol=data.protocol or parts.settings.chat.protocol,
-            prompt_bundle=data.prompt_bundle,
-            path=data.path,
+        ask_for(
+            data.question,
+            data,
+            ceiling=caller_of(request).limits,
+            settings=parts.settings,
             conversation_id=data.conversation_id,
         ),
         access_of(request),
@@ -148,23 +122,6 @@ runs = Router(
     tags=["runs"],
     opt=NEEDS_READ,
 )
-
-
-def limits_within(ceiling: Limits, wanted: Budgets) -> Limits:
-    """Raises: InvalidArgument naming a limit above the settings'."""
-    given = {name: value for name, value in structs.asdict(wanted).items() if value is not None}
-    for name, value in given.items():
-        most = getattr(ceiling, name)
-        if value > most:
-            raise InvalidArgument(f"{name} is {value}, at most {most} is allowed here.", field=f"budgets.{name}")
-    limits = structs.replace(ceiling, **given)
-    if limits.finalization_reserve_tokens >= limits.max_context_tokens:
-        raise InvalidArgument(
-            f"finalization_reserve_tokens is {limits.finalization_reserve_tokens}: that leaves no room in"
-            f" max_context_tokens, {limits.max_context_tokens}.",
-            field="budgets.max_context_tokens",
-        )
-    return limits
 
 
 def _record(parts: Parts, run_id: str, request: AnyRequest) -> RunRecord:
