@@ -55,7 +55,7 @@ class Site(Running):
         until("imports have ended", lambda: all(one["finished_at_ms"] for one in self.api("GET", "/api/imports")))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
     """Nothing is imported yet."""
     folder = tmp_path_factory.mktemp("browser")
@@ -102,7 +102,7 @@ def _answers(port: int) -> bool:
         return False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def library(site: Site) -> Site:
     """With the sample documents."""
     if site.api("GET", "/api/snapshots")["active"] is None:
@@ -111,7 +111,7 @@ def library(site: Site) -> Site:
     return site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # while playwright is there its event loop runs, and no other test may begin one
 def chromium() -> Generator[Browser]:
     found = shutil.which("chromium")
     if found is None:
