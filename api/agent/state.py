@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from api.agent import brakes, budget
 from api.agent.conversation import Conversation
-from api.agent.decisions import Decision, Finish
+from api.agent.decisions import Decision, Finish, ProtocolError
 from api.agent.ledger import Ledger
 from api.agent.observation import HarnessStatus
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
@@ -47,11 +47,24 @@ class State:
         self.unread: Unread | None = None
 
     def heard(self, decision: Decision, *, reasoning: str) -> None:
-        """Put a reply into the conversation, as far as it is kept. `reasoning`: what must go back with a call."""
+        """Put a reply into the conversation, as far as it is kept. `reasoning`: what must go back with a call.
+
+        Of one that can't be used no more than was asked for: a provider that overran must not fill the context with it.
+        """
+        kept = decision.kept
+        if isinstance(decision, ProtocolError):
+            kept, reasoning = self._as_asked(kept), self._as_asked(reasoning)
         if not isinstance(decision, Finish) and decision.call is not None:
-            self.talk.call(decision.kept, decision.call, reasoning=reasoning)
-        elif decision.kept:  # some providers refuse an empty message
-            self.talk.say("assistant", decision.kept)
+            self.talk.call(kept, decision.call, reasoning=reasoning)
+        elif kept:  # some providers refuse an empty message
+            self.talk.say("assistant", kept)
+
+    def _as_asked(self, text: str) -> str:
+        """Its beginning, as long as a reply may be."""
+        most_tokens = budget.reply_room(self.limits)
+        while (tokens := self.count(text)) > most_tokens:
+            text = text[: len(text) * most_tokens // tokens]
+        return text
 
     def learn_window(self, window_tokens: int) -> None:
         """The model takes less at once than was thought: keep to it from here on."""

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from api.agent.decisions import Finish
-from api.agent.steps import Admission, Braked, Broken, Misspoken, Retried
-from shared.llm.port import ChatUsage
+from api.agent.steps import Admission, Braked, Broken, Misspoken, Replied, Retried
+from shared.llm.port import ChatUsage, FunctionCall
 from shared.types.events import ToolResulted, TurnStarted
-from shared.types.runs import Limits, Usage
+from shared.types.runs import Limits, ProtocolName, Usage
 from tests.unit.agent.playing import (
     DOC,
     Played,
@@ -24,6 +24,7 @@ from tests.unit.agent.playing import (
     search,
 )
 
+ENDED = '{"answer": "五天"}'
 FINISH = f"Thought: 够了\nAction: Finish[五天【来源：{DOC}.v1#0】]"
 
 
@@ -72,6 +73,18 @@ def test_a_protocol_error_is_told_and_the_run_goes_on() -> None:
     told = envelope(observations(played.asked[1])[0])
     assert (told["harness_status"], told["payload"]) == ("protocol_error", None)
     assert json.loads(told["message"])["problem"] == "no_action"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "finish"),
+    [("react", says(FINISH)), ("tools", says("", calls=(FunctionCall(call_id="c", name="finish", arguments=ENDED),)))],
+)
+def test_an_unusable_reply_that_overran_does_not_fill_the_context(protocol: ProtocolName, finish: Replied) -> None:
+    limits = Limits()
+    overrun = says("Thought: " + "想" * limits.max_context_tokens, finish_reason="length")
+    played = play([overrun, finish], protocol=protocol, limits=limits)
+    assert ending(played) == ("answer", "finished")
+    assert played.asked[1].input_tokens - played.asked[0].input_tokens < limits.finalization_reserve_tokens
 
 
 def test_two_protocol_errors_in_a_row_end_a_run_without_evidence() -> None:
