@@ -22,6 +22,7 @@ _FIGURE = re.compile(
 )
 _IS_OF = re.compile(r"([\u4e00-\u9fff]{2,4})是([\u4e00-\u9fff]{2,4})的")
 _PASSIVE = re.compile(r"\bby\b|被|由|让|遭")
+_SUFFERED = re.compile(r"\b(?:is|are|was|were|been|being) \w+(?:ed|en|ght|t|d) by\b|被|遭")
 
 
 class _Piece(Struct, frozen=True, kw_only=True):
@@ -42,7 +43,7 @@ def misplaced(sentence: str, shown: str) -> bool:
 
 
 def turned_round(sentence: str, shown: str) -> bool:
-    """Whether two parties of the sentence are found together only in the other order, in the same voice: who did what to whom."""
+    """Whether two parties of the sentence are found together only the other way round: who did what to whom."""
     if any(f"{other}是{one}的" in shown for one, other in _IS_OF.findall(plain_text(sentence))):
         return True
     parties = _parties(sentence)
@@ -54,10 +55,14 @@ def turned_round(sentence: str, shown: str) -> bool:
     if not any(sign.islower() or sign > "\u3400" for sign in between):  # one name of two words
         return False
     together = [text for text in _sentences(shown) if first in text and second in text]
-    return bool(together) and all(
-        text.find(first) > text.find(second) and bool(_PASSIVE.search(text)) == bool(_PASSIVE.search(sentence))
-        for text in together
-    )
+    return bool(together) and all(_other_way(sentence, text, first, second) for text in together)
+
+
+def _other_way(sentence: str, text: str, first: str, second: str) -> bool:
+    """The other order in the same voice, or the same order in the other voice."""
+    if text.find(first) > text.find(second):
+        return bool(_PASSIVE.search(text)) == bool(_PASSIVE.search(sentence))
+    return bool(_SUFFERED.search(text)) != bool(_SUFFERED.search(sentence))
 
 
 def _rivals(said: frozenset[tuple[str, str]], seen: frozenset[tuple[str, str]]) -> bool:
@@ -101,6 +106,8 @@ def _parties(sentence: str) -> list[str]:
     plain = plain_text(sentence)
     named = [*facts(sentence).names, *re.findall(r"[\u4e00-\u9fff]方(?=[向给将把对支应须])|[甲乙丙丁]方", plain)]
     named += re.findall(r"^[A-Z][a-z]{2,}\b", plain)
+    labels = dict.fromkeys(label for label in _LABEL.findall(plain) if label.isascii())
+    named += labels if len(labels) > 1 else ()
     return sorted(dict.fromkeys(named), key=plain.find)
 
 

@@ -54,6 +54,7 @@ _OPPOSITES = (
         r"(?:之|以)?后(?!续|台|勤|面|果|者|来|期|备)|\bafter\b|\bfollowing\b",
     ),
     (r"所有|全部|一切|均|\b(?:all|always)\b", r"部分|有些|有的|一些|某些|少数|\b(?:some|several|few|sometimes|partly)\b"),
+    (r"大多数|大部分|过半|(?<!at )(?<!the )\bmost (?:of\b|[a-z]+s\b)|\bmajority\b", r"少数|少部分|\bminority\b"),
     (r"必须|强制|\b(?:must|mandatory|obligatory|required)\b", r"自愿|可选|\b(?:optional|voluntary|voluntarily)\b"),
     (r"免费|\bfree of charge\b|\bfor free\b", r"收费|付费|\bcharged?\b"),
     (r"成功|\bsucce(?:ss\w*|ed\w*)\b", r"失败|\bfail\w*\b"),

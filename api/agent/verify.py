@@ -15,6 +15,7 @@ from api.agent.anchors import misplaced, turned_round
 from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read
 from api.agent.facts import GENERIC, facts
 from api.agent.polarity import agreement
+from api.agent.standing import conditioned, narrowed, spread
 from api.agent.stated import INFERENCE, LIST_MARK
 from api.agent.words import content_terms, says_more
 from shared.types.runs import Verdict
@@ -56,7 +57,8 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         return Checked(verdict="unchecked", missing=(), score=0.0)
     sentence = LIST_MARK.sub("", sentence)
     shown = read("\n".join(evidence))
-    if shown.holds(sentence):
+    apart = conditioned(sentence, shown.text)
+    if shown.holds(sentence) and not apart:
         return Checked(verdict="supported", missing=(), score=1.0)
     said, other_language = facts(sentence), foreign(sentence, shown)
     terms = content_terms(sentence)
@@ -74,7 +76,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
             return Checked(verdict="unsupported", missing=(), score=score, reason="negation")
         near = max(_share(terms, passage) for passage in shown.passages)
         scattered = len(evidence) == 1 and not found and near < NEAR_SCORE
-        unsure = unsure or agrees == "unsure" or scattered or _in_doubt(sentence, shown)
+        unsure = unsure or apart or agrees == "unsure" or scattered or _in_doubt(sentence, shown)
     enough = score >= (FACTS_SCORE if found else SUPPORTED_SCORE)
     return Checked(verdict="supported" if enough and not unsure else "unchecked", missing=(), score=score)
 
@@ -91,6 +93,8 @@ def _in_doubt(sentence: str, shown: Evidence) -> bool:
         or other_part(sentence, shown)
         or misplaced(sentence, shown.text)
         or turned_round(sentence, shown.text)
+        or spread(sentence, shown.text)
+        or narrowed(sentence, shown.text)
     )
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import get_args
 
+import pytest
+
 from api.agent.verify import check
 from shared.types.runs import Verdict
-from tests.unit.agent.claims import FRESH, PAIRS, Pair
+from tests.unit.agent.claims import FRESH, PAIRS, TWISTED, TWISTED_FRESH, Pair
 
 
 def judged(pairs: Sequence[Pair], *, says_so: bool) -> dict[Verdict, list[str]]:
@@ -40,4 +42,14 @@ def test_on_pairs_that_the_rules_were_not_made_for_a_false_support_is_rare_too()
     true, false = judged(FRESH, says_so=True), judged(FRESH, says_so=False)
     assert true["unsupported"] == []
     assert share(false, "supported") <= 0.1
+    assert share(true, "supported") >= 0.8
+
+
+@pytest.mark.parametrize("pairs", [TWISTED, TWISTED_FRESH], ids=["twisted", "twisted, fresh"])
+def test_what_its_source_says_of_another_or_under_a_condition_or_denies_is_hardly_ever_supported(
+    pairs: Sequence[Pair],
+) -> None:
+    true, false = judged(pairs, says_so=True), judged(pairs, says_so=False)
+    assert true["unsupported"] == []
+    assert share(false, "supported") <= 0.05
     assert share(true, "supported") >= 0.8
