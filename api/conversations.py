@@ -55,7 +55,7 @@ class Conversations:
         Whether the conversation is there afterwards.
         """
         if answer.status == "failed":
-            return not recalled.begins
+            return not recalled.begins and self._is_there(recalled.conversation_id, access)
         turn = ConversationTurn(
             ordinal=0,
             run_id=answer.run_id,
@@ -77,6 +77,16 @@ class Conversations:
             return not recalled.begins
         return True
 
+    def _is_there(self, conversation_id: ConversationId, access: Access) -> bool:
+        try:
+            with self._open() as db:
+                get_info(db, conversation_id, access)
+        except NotFound:
+            return False
+        except StorageError as error:  # nothing says that it is gone
+            _log.error("conversation_id=%s can't be looked up: %s", conversation_id, error)
+        return True
+
     def create(self, access: Access) -> ConversationInfo:
         """Raises: StorageError."""
         now_ms = self._now_ms()
@@ -94,7 +104,7 @@ class Conversations:
             return get_conversation(db, ConversationId(conversation_id), access, limit=SHOWN)
 
     def delete(self, conversation_id: str, access: Access) -> tuple[str, ...]:
-        """Remove it with its texts; the ids of the runs it was made of. Raises: NotFound, StorageError."""
+        """Remove it with its texts; the ids of the runs that were its turns. Raises: NotFound, StorageError."""
         with self._open() as db:
             get_info(db, ConversationId(conversation_id), access)
             return delete_conversation(db, ConversationId(conversation_id), access)

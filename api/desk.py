@@ -16,7 +16,7 @@ from api.retrieval.library import Library, Pinned
 from api.retrieval.profiles import Preference
 from shared.access import Access
 from shared.clock import NowMs, now_ms
-from shared.errors import CiteboundError, Conflict, InvalidArgument
+from shared.errors import CiteboundError, Conflict, InvalidArgument, StorageError
 from shared.ids import ConversationId, RunId, SnapshotId, new_run_id
 from shared.llm.port import Chat
 from shared.prompts import Bundle
@@ -329,7 +329,7 @@ class RunDesk:
         except Exception as error:
             run.settle()
             if run.started or not isinstance(error, CiteboundError):  # else it is what kept the run from beginning
-                self._telemetry.keep(await asyncio.to_thread(cut_off, "internal_error"))
+                await self._keep(await asyncio.to_thread(cut_off, "internal_error"), recalled, pinned.access)
             raise
         except asyncio.CancelledError:
             record = await asyncio.to_thread(cut_off, CANCELLED)
@@ -349,14 +349,22 @@ class RunDesk:
             exchanges=len(request.history),
             rerun_of=ask.rerun_of,
         )
-        self._telemetry.keep(record)
-        if recalled is not None and not await asyncio.to_thread(
-            self._memory.keep, recalled, record.answer, pinned.access
-        ):
-            record = structs.replace(record, answer=structs.replace(record.answer, conversation_id=None))
+        record = await self._keep(record, recalled, pinned.access)
         for event in told:
             run.emit(structs.replace(event, answer=record.answer))
         return record
+
+    async def _keep(self, record: RunRecord, recalled: Recalled | None, access: Access) -> RunRecord:
+        """Keep a run and its turn; where its conversation was deleted meanwhile, neither. As its asker is to see it."""
+        self._telemetry.keep(record)
+        if recalled is None or await asyncio.to_thread(self._memory.keep, recalled, record.answer, access):
+            return record
+        if not recalled.begins:
+            try:
+                await asyncio.to_thread(self._telemetry.forget, [record.answer.run_id])
+            except StorageError as error:
+                _log.error("run_id=%s of a deleted conversation is not removed: %s", record.answer.run_id, error)
+        return structs.replace(record, answer=structs.replace(record.answer, conversation_id=None))
 
     def _over(self, run: Running, task: asyncio.Task[None], pinned: Pinned) -> None:
         self._tasks.discard(task)

@@ -47,10 +47,10 @@ async def get_conversation(
 async def delete_conversation(
     request: AnyRequest, parts: NamedDependency[Parts], conversation_id: FromPath[str]
 ) -> Deleted:
-    """Remove it with its texts, and the runs it was made of with theirs."""
-    run_ids = await asyncio.to_thread(parts.conversations.delete, conversation_id, access_of(request))
-    await asyncio.to_thread(parts.telemetry.forget, run_ids)
-    return Deleted(conversation_id=conversation_id, runs=len(run_ids))
+    """Remove it with its texts, and its runs with theirs, failed ones too. One under way goes when it ends."""
+    turns = await asyncio.to_thread(parts.conversations.delete, conversation_id, access_of(request))
+    runs = await asyncio.to_thread(parts.telemetry.forget_conversation, conversation_id, turns=turns)
+    return Deleted(conversation_id=conversation_id, runs=runs)
 
 
 conversations = Router(

@@ -95,6 +95,7 @@ def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:
         "record": _encoded(record, redactor),
         "access": None if record.access is None else _json.encode(record.access).decode(),
         "asker": record.asker,
+        "conversation_id": record.answer.conversation_id,
     }
 
 

@@ -100,6 +100,11 @@ _MIGRATIONS: tuple[str, ...] = (
         changed_at_ms integer not null
     ) without rowid;
     """,
+    """
+    alter table runs add column conversation_id text;
+    update runs set conversation_id = json_extract(record, '$.answer.conversation_id');
+    create index runs_conversation on runs (conversation_id) where conversation_id is not null;
+    """,
 )
 
 

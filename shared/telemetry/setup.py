@@ -118,6 +118,16 @@ class Telemetry:
         self.flush(timeout_s=FLUSH_S)
         forget_runs(self.database, self.artifacts, run_ids)
 
+    def forget_conversation(self, conversation_id: str, *, turns: Sequence[str]) -> int:
+        """Remove its runs, those included that are no turns; how many. `turns`: ids of those that are. Blocking. Raises: StorageError."""
+        self.flush(timeout_s=FLUSH_S)
+        recent = [
+            run_id for run_id, record in tuple(self._recent.items()) if record.answer.conversation_id == conversation_id
+        ]
+        run_ids = sorted({*turns, *recent, *self.store.runs_of(conversation_id)})
+        self.forget(run_ids)
+        return len(run_ids)
+
     def flush(self, *, timeout_s: float) -> bool:
         """Wait until what was recorded so far is on disk; False when that takes longer. Blocking."""
         return self._buffer.wait_done(timeout_s=timeout_s)

@@ -97,6 +97,12 @@ class TraceStore:
                     found.append(_record.decode(record))
         return found
 
+    def runs_of(self, conversation_id: str) -> list[str]:
+        """The ids of a conversation's runs, whoever asks."""
+        with self._reading() as db:
+            found = db.conn.execute("select run_id from runs where conversation_id = ?", [conversation_id]).fetchall()
+        return [str(run_id) for (run_id,) in found]
+
     def run_trace(self, run_id: RunId) -> Trace:
         """Whatever is there of a run's spans; nothing there is an empty, partial trace."""
         return self._trace("run_id", run_id)

@@ -134,8 +134,8 @@ _INSERT_ARTIFACT = (
     " values (:trace_id, :span_id, :name, :sha256, :size_bytes)"
 )
 _INSERT_RUN = (
-    "insert or replace into runs (run_id, status, summary, record, access, asker)"
-    " values (:run_id, :status, :summary, :record, :access, :asker)"
+    "insert or replace into runs (run_id, status, summary, record, access, asker, conversation_id)"
+    " values (:run_id, :status, :summary, :record, :access, :asker, :conversation_id)"
 )
 _INSERT_CITATION = "insert or ignore into citations (block_id, run_id) values (:block_id, :run_id)"
 _ADD_LOSSES = (

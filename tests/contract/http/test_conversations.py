@@ -16,7 +16,7 @@ from msgspec import structs
 from api.agent.run import RunRequest
 from api.desk import Memory, Recalled
 from api.retrieval.library import Pinned
-from shared.access import Access
+from shared.access import OWNER, Access
 from shared.llm.openai import OpenAIChat
 from shared.llm.port import Chat
 from shared.settings import ChatSettings
@@ -178,21 +178,48 @@ def test_somebody_elses_conversation_is_not_there(site: Site) -> None:
         assert client.get(path, headers=first).json()["info"]["turns"] == 1
 
 
-def test_a_conversation_removed_while_it_is_answered_stays_removed(site: Site) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_conversation_removed_while_it_is_answered_stays_removed_with_that_run(site: Site, fails: bool) -> None:
     async def remove(
         request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
     ) -> RunRecord:
         if request.history:
             assert request.conversation_id is not None
-            await asyncio.to_thread(site.conversations().delete, request.conversation_id, pinned.access)
-        return await answer_at_once(request, pinned, chat, emit)
+            gone = await asyncio.to_thread(site.conversations().delete, request.conversation_id, pinned.access)
+            await asyncio.to_thread(site.telemetry.forget_conversation, request.conversation_id, turns=gone)
+        record = await answer_at_once(request, pinned, chat, emit)
+        failed = structs.replace(record, answer=structs.replace(record.answer, status="failed"))
+        return failed if request.history and fails else record
 
     site.publish()
     site.work = remove
     with site.client() as client:
         first = asked(client, conversation_id="new")
-        assert asked(client, question="那呢？", conversation_id=first.conversation_id).status == "complete"
+        second = asked(client, question="那呢？", conversation_id=first.conversation_id)
+        assert (second.status, second.conversation_id) == ("failed" if fails else "complete", None)
         assert client.get("/api/conversations").json() == []
+        assert client.get("/api/runs").json() == []
+        site.reopen_telemetry()
+        assert site.telemetry.list_runs(OWNER, limit=9) == []
+
+
+def test_removing_a_conversation_removes_its_failed_runs_too(site: Site) -> None:
+    async def fail(
+        request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Callable[[RunEvent], None]
+    ) -> RunRecord:
+        record = await answer_at_once(request, pinned, chat, emit)
+        return structs.replace(record, answer=structs.replace(record.answer, status="failed"))
+
+    site.publish()
+    with site.client() as client:
+        first = asked(client, conversation_id="new")
+        site.work = fail
+        asked(client, question="暗号是蓝鲸七号吗？", conversation_id=first.conversation_id)
+        site.reopen_telemetry()
+    with site.client() as client:
+        gone = client.delete(f"/api/conversations/{first.conversation_id}")
+        assert (gone.status_code, gone.json()["runs"]) == (200, 2)
+        assert client.get("/api/runs").json() == []
 
 
 _event: msgspec.json.Decoder[RunEvent] = msgspec.json.Decoder(RunEvent)
