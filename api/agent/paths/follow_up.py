@@ -17,7 +17,8 @@ _PRONOUN_ZH = re.compile(
     r"(?:它们?|他们?|她们?|[这那]个|[这那]些|[这那]种|[这那]款|[这那]份|[这那]项|其中|前者|后者|上述|上面(?:的|提到的)?|该(?=[\u4e00-\u9fff]))"
 )
 _REPLACED_ZH = re.compile(
-    r"它们?(?:的)?|[这那](?:个|种|款|份|项)(?![\u4e00-\u9fff]{0,2}(?:时候|时间|问题|月|年|周|季度|星期))(?:的)?"
+    # before a noun it stays: 这种材料 is no thing's name and a noun
+    r"它们?(?:的)?|[这那](?:个|种|款|份|项)(?:的|(?=是|有(?!关)|为|在|多|几|怎么|如何|什么|哪|谁|能|可以|需要|要|由|应|会|何时|贵|[？?，,。]|$))"
 )
 _ELLIPSIS_ZH = re.compile(r"^(?:那么?|然后|还有|另外|那麼)?[，,\s]*(.{1,30}?)呢[？?。\s]*$")
 _OPENER_ZH = re.compile(
@@ -28,7 +29,7 @@ _PRONOUN_EN = re.compile(
 )
 _REPLACED_EN = re.compile(r"\b(?:its|their)\b|\b(?:it|they|them)\b", re.IGNORECASE)
 _EXPLETIVE_EN = re.compile(
-    r"\b(?:is|was|does|did|will|can|has) it (?:true|possible|necessary|mean|take)\b|\bit(?:'s| is| was) (?:true|possible|necessary)\b|\b(?:say|says|said|state|states|mean|means|sure|ensure|know|so|such) that\b|\bthat (?:is|are|was|were|the|a|an)\b",
+    r"\bth(?:is|ese|at|ose) (?:manual|document|handbook|guide|report|polic(?:y|ies)|contract|file|text|librar(?:y|ies))s?\b|\b(?:is|was|does|did|will|can|has) it (?:true|possible|necessary|mean|take)\b|\bit(?:'s| is| was) (?:true|possible|necessary)\b|\b(?:say|says|said|state|states|mean|means|sure|ensure|know|so|such) that\b|\bthat (?:is|are|was|were|the|a|an)\b",
     re.IGNORECASE,
 )
 _OPENER_EN = re.compile(
@@ -44,7 +45,7 @@ _LEAD_ZH = re.compile(r"^(?:请问|请|那么?|关于|根据[^，,]{0,20}[，,]|
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CLAUSE_END = re.compile(r"[。？！，,?!;；]")
 _NAME_EN = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w.-]*(?:\s+[A-Z][\w.-]*){0,3}")
-_SHORT = 8  # code points: a Chinese question this short says too little alone
+_PERSONS = frozenset("我你您他她它这那谁哪")
 
 
 def leans(question: str) -> bool:
@@ -90,7 +91,10 @@ def _head(question: str) -> list[str]:
     parts = [part.strip(' ，,：:“”《》"') for part in said[: end.start()].split("的")] if end else []
     return (
         parts
-        if all(1 < len(part) <= 16 and _HAN.search(part) and not _CLAUSE_END.search(part) for part in parts)
+        if all(
+            0 < len(part) <= 16 and part not in _PERSONS and _HAN.search(part) and not _CLAUSE_END.search(part)
+            for part in parts
+        )
         else []
     )
 
@@ -117,10 +121,10 @@ def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
 
 def _spoken_of(last: str, entities: Sequence[str]) -> str | None:
     """The thing that a pronoun most likely means: what the last question was about, else what was named last."""
-    named = entities_of(last)
-    if named:
-        return topic_of(last) or named[-1]
-    return entities[-1] if entities else None
+    if (topic := topic_of(last)) is not None:
+        return topic
+    named = entities_of(last) or entities
+    return named[-1] if named else None
 
 
 def _instead(thing: str, last: str) -> str | None:

@@ -40,6 +40,7 @@ def test_what_a_follow_up_leans_on_is_put_into_it(last: str, question: str, alon
         "What limits the service life of the pump?",
         "Is it true that the pump lasts ten years?",
         "Which documents say that the pump failed?",
+        "What does this manual say about the seal?",
     ],
 )
 def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
@@ -49,6 +50,22 @@ def test_a_question_that_stands_alone_is_left_alone(question: str) -> None:
 
 def test_a_pronoun_means_what_was_named_last_where_the_last_question_names_nothing() -> None:
     assert carried("它的寿命有多长？", last="多少钱？", entities=["X-100", "X-200"]) == "X-200的寿命有多长？"
+
+
+@pytest.mark.parametrize(
+    ("last", "question", "alone"),
+    [
+        ("泵的保修期是多久？", "它由谁负责？", "泵由谁负责？"),
+        ("车在哪里停？", "它的租金是多少？", "车的租金是多少？"),
+        ("门由谁检修？", "这个多久检修一次？", "门多久检修一次？"),
+        ("泵的外壳是什么材料？", "这种材料能否耐高温？", "泵的外壳是什么材料？ 这种材料能否耐高温？"),
+        ("我有几天年假？", "它的依据是什么？", "ZX-9的依据是什么？"),
+    ],
+)
+def test_a_pronoun_means_what_the_last_question_was_about_not_what_was_named_before(
+    last: str, question: str, alone: str
+) -> None:
+    assert carried(question, last=last, entities=["ZX-9"]) == alone
 
 
 def test_a_very_long_question_before_leaves_room_for_this_one() -> None:
