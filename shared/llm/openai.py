@@ -14,6 +14,7 @@ from shared.llm.port import ChatReply, ChatRequest, Message
 from shared.llm.reading import ReplyReader
 from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
+from shared.llm.window import LearnedWindow
 from shared.loopback import leads_to_loopback
 from shared.settings import ChatSettings
 from shared.upstream import (
@@ -50,7 +51,7 @@ class OpenAIChat:
         self._url = settings.base_url.rstrip("/") + "/chat/completions"
         self._settings = settings
         self._dialect = dialect_for(settings, host=self._host)
-        self.window_tokens: int | None = None
+        self._window = LearnedWindow()
         trust_env = not leads_to_loopback(self._url)  # no proxy between two processes of one machine
         certificates = httpx.create_ssl_context(trust_env=trust_env)
         self._clients = Clients(
@@ -68,16 +69,22 @@ class OpenAIChat:
     def model(self) -> str:
         return f"{self._host}/{self._settings.model}"
 
+    @property
+    def window_tokens(self) -> int | None:
+        return self._window.tokens
+
     async def reply(self, request: ChatRequest, *, on_piece: Callable[[str], None] | None = None) -> ChatReply:
         dialect = self._dialect
         while True:
             try:
                 body = request_body(request, self._settings, dialect)
-                return await self._attempt(body, request.max_output_tokens, on_piece)
+                reply = await self._attempt(body, request.max_output_tokens, on_piece)
+                self._window.answered(reply.usage)
+                return reply
             except _Refused as refused:
                 other = dialect_after(dialect, refused.complaint)
                 if other is None:
-                    self.window_tokens = refused.error.window_tokens or self.window_tokens
+                    self._window.refused(refused.error.window_tokens)
                     raise refused.error from None
                 # Nothing was generated or paid for: what follows is still the same attempt.
                 dialect = self._dialect = other

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -232,3 +233,33 @@ def test_settings_that_cannot_work_are_refused_at_once(settings: dict[str, Any])
     values: dict[str, Any] = {"base_url": "http://127.0.0.1:1/v1", "model": "m", **settings}
     with pytest.raises(SettingsError):
         open_chat(ChatSettings(**values))
+
+
+def windows(provider: Provider, *replies: Reply) -> list[int | None]:
+    """What is believed of the window after each."""
+
+    async def asking() -> list[int | None]:
+        chat = OpenAIChat(ChatSettings(base_url=provider.base_url, model="m"))
+        believed: list[int | None] = []
+        try:
+            for _ in replies:
+                with suppress(UpstreamError):
+                    await chat.reply(REQUEST)
+                believed.append(chat.window_tokens)
+        finally:
+            await chat.close()
+        return believed
+
+    provider.script(*replies)
+    return asyncio.run(asking())
+
+
+def test_a_window_is_learned_from_a_refusal_and_kept_by_one_that_names_none(provider: Provider) -> None:
+    told = Fault(status=400, message="This model's maximum context length is 8192 tokens.")
+    silent = Fault(status=400, code="context_length_exceeded")
+    assert windows(provider, told, silent, Say(text="好")) == [8_192, 8_192, 8_192]
+
+
+def test_a_window_is_forgotten_once_a_larger_call_was_answered(provider: Provider) -> None:
+    told = Fault(status=400, message="This model's maximum context length is 2 tokens.")
+    assert windows(provider, told, Say(text="答案是四十二")) == [2, None]
