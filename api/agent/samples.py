@@ -142,9 +142,10 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
             for scoped in (True, False)
         ),
     ),
-    "answering": ({"collection": "# 文档库"},),
+    "answering": tuple({"collection": "# 文档库", "protocol": protocol} for protocol in _PROTOCOLS),
     "answer": tuple(
-        {"blocks": blocks, "uncovered": uncovered, "careful": careful, "closed": closed}
+        {"blocks": blocks, "uncovered": uncovered, "careful": careful, "closed": closed, "protocol": protocol}
+        for protocol in _PROTOCOLS
         for blocks, uncovered, careful, closed in (
             (2, [], False, False),
             (2, ["病假有几天？"], True, True),

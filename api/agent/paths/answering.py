@@ -1,7 +1,9 @@
-"""The last call of a path: the answer from what was let in, without tools, in the three endings every model knows."""
+"""The last call of a path: the answer from what was let in, without tools, ended in the run's protocol."""
 
 from collections.abc import Generator, Sequence
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from api.agent.asking import ask_last
 from api.agent.conversation import Conversation
@@ -9,22 +11,24 @@ from api.agent.decisions import Ending, Finish, ProtocolError
 from api.agent.ledger import Ledger
 from api.agent.loop import Steps
 from api.agent.prompting import Asked, task
-from api.agent.react import parse_final
+from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import AskFailed, Effect, Event, Misspoken, Noted, Outcome
 from shared.telemetry import names
 from shared.types.events import Thought, TurnStarted
-from shared.types.runs import PathName
+from shared.types.runs import PathName, ToolName
 
 Opening: TypeAlias = Generator[Effect, Event | None, None]
 
 _FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
-_NO_TOOLS: frozenset[str] = frozenset()
+_NO_TOOLS: frozenset[ToolName] = frozenset()
 
 
 def open_talk(state: State, asked: Asked, *, read_as: str | None) -> None:
     """Begin the conversation of a path that looks things up by itself: how to answer, what the snapshot holds, the question."""
-    state.talk.say("system", state.wording.render("answering", collection=state.start.collection))
+    state.talk.offer(offered(state.start, final=True))
+    start = state.start
+    state.talk.say("system", state.wording.render("answering", collection=start.collection, protocol=start.protocol))
     state.talk.say("user", task(state.wording, asked, read_as=read_as))
 
 
@@ -52,7 +56,12 @@ def answer(state: State, *, uncovered: Sequence[str] = (), careful: bool = False
     state.talk.say(
         "user",
         state.wording.render(
-            "answer", blocks=blocks, uncovered=list(uncovered), careful=careful, closed=closed is not None
+            "answer",
+            blocks=blocks,
+            uncovered=list(uncovered),
+            careful=careful,
+            closed=closed is not None,
+            protocol=state.start.protocol,
         ),
     )
     return (yield from last(state, closed=closed))
@@ -64,7 +73,7 @@ def last(state: State, *, closed: str | None = None) -> Steps:
     if isinstance(reply, AskFailed):
         code = "brake_time" if reply.code == "time" else reply.code
         return state.broken(code, reply.message, retryable=reply.retryable, closed=closed)
-    decision = parse_final(reply.text, tools=_NO_TOOLS, cut=reply.finish_reason == "length")
+    decision = decide(reply, replace(state.start, tools=_NO_TOOLS), final=True)
     if decision.thought:
         yield Thought(turn=state.turn, text=decision.thought)
     if not isinstance(decision, Finish):

@@ -3,11 +3,13 @@
 from api.agent.loop import Steps
 from api.agent.paths.answering import last
 from api.agent.prompting import Asked, task
+from api.agent.protocols import offered
 from api.agent.state import State
 from shared.types.events import TurnStarted
 
 
 def direct(state: State, asked: Asked) -> Steps:
+    state.talk.offer(offered(state.start, final=True))
     state.talk.say("system", state.wording.render("direct"))
     state.talk.say("user", task(state.wording, asked, read_as=None))
     state.limit("not_looked_up")

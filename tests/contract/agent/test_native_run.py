@@ -9,7 +9,7 @@ from shared.llm.port import ChatReply, FunctionCall
 from shared.llm.scripted import ScriptedChat
 from shared.text.tokens import count_tokens
 from shared.types.events import RunFailed, Thought, ToolCalled, ToolResulted
-from shared.types.runs import Limits
+from shared.types.runs import Limits, PathName
 from tests.contract.agent.asking import FINISH, QUESTION, SEARCH, Asked, ask, ask_provider
 from tests.contract.tools.world import World, attributes, recorded_spans
 from tests.doubles.provider import Call, Fault, Provider, Reply, Say
@@ -120,6 +120,29 @@ def test_every_way_to_end_has_its_status(
     world: World, provider: Provider, replies: tuple[Reply | str, ...], status: str
 ) -> None:
     assert native(world, provider, *replies).answer.status == status
+
+
+REFUSE = Say(calls=(Call(name="refuse", arguments='{"reason": "查过年假，没有写到。"}'),))
+
+
+@pytest.mark.parametrize(
+    ("path", "replies", "status"),
+    [
+        ("pipeline", ("{}", ANSWER), "complete"),
+        ("pipeline", ("{}", REFUSE), "refused"),
+        ("direct", ("你好！",), "complete"),
+        ("direct", (REFUSE,), "refused"),
+    ],
+)
+def test_paths_that_are_not_the_loop_end_in_the_same_protocol(
+    world: World, provider: Provider, path: PathName, replies: tuple[Reply | str, ...], status: str
+) -> None:
+    provider.script(*replies)
+    asked = ask_provider(world, provider, protocol="tools", path=path)
+    assert asked.answer.status == status
+    body = provider.requests[-1].body
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["refuse", "clarify"]
+    assert "Action: Refuse" not in str(body["messages"])
 
 
 @promise("P4")

@@ -1,6 +1,7 @@
 """Whatever a provider and the tools do, every path keeps the limits, pays for every token and ends once: as the loop does."""
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from api.agent.finish import finish
 from api.agent.steps import AskFailed, AskModel, CallTool, Event, Replied
-from shared.types.runs import Limits, PathName
+from shared.types.runs import Limits, PathName, ProtocolName
 from tests.promises import promise
 from tests.property.agent.test_runs import LIMITS, Player
 from tests.unit.agent.paths.walking import walked
@@ -66,7 +67,8 @@ class PathPlayer(Player):
 def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
     path: PathName, data: st.DataObject, limits: Limits, forced: bool, leans: bool
 ) -> None:
-    player = PathPlayer(data, limits)
+    protocol = data.draw(st.sampled_from(get_args(ProtocolName)))
+    player = PathPlayer(data, limits, protocol)
     played = walked(
         path,
         "E-7 和年假？" if data.draw(st.booleans()) else "年假有几天？",
@@ -74,6 +76,7 @@ def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
         plain="病假有几天？" if leans else None,
         reason="forced" if forced else "question",
         limits=limits,
+        protocol=protocol,
     )
     spent = played.outcome.spent
     assert spent.tool_calls <= limits.max_tool_calls

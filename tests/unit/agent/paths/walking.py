@@ -9,7 +9,7 @@ from api.agent.steps import Noted
 from api.tools.contract import SeenBlock
 from shared.ids import BlockId, DocId
 from shared.types.events import TurnStarted
-from shared.types.runs import Limits, PathName
+from shared.types.runs import Limits, PathName, ProtocolName
 from tests.unit.agent.playing import NOW_MS, Played, Reaction, Scripted, play
 from tests.unit.agent.texts import ZH
 
@@ -22,11 +22,18 @@ def walked(
     plain: str | None = None,
     reason: Reason = "forced",
     limits: Limits | None = None,
+    protocol: ProtocolName = "react",
 ) -> Played:
     """`plain`: the question standing alone, where it doesn't."""
     asked = Asked(question=question, plain=plain or question)
     route = Route(path=path, reason=reason)
-    return play(script, limits=limits, wording=ZH, around=lambda _, state: walk(state, asked, route, has_model=True))
+    return play(
+        script,
+        limits=limits,
+        protocol=protocol,
+        wording=ZH,
+        around=lambda _, state: walk(state, asked, route, has_model=True),
+    )
 
 
 def seen(index: int, text: str, *, doc: str = "abcdefgh", title: str = "请假制度") -> SeenBlock:
