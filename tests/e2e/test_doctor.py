@@ -44,6 +44,7 @@ def test_a_fresh_machine_is_missing_things_and_nothing_is_broken(settings: dict[
         "broker": "ok",
         "vectors": "ok",
         "embeddings": "ok",
+        "rerank": "ok",
         "chat model": "note",
         "catalog": "missing",
     }
