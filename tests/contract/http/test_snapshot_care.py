@@ -379,7 +379,9 @@ def test_quotes_of_runs_that_were_kept_before_are_found_after_an_update(site: Si
         later = "select name from sqlite_master where type = 'table' and name not in" + str(TRACES_OF_VERSION_1)
         for (table,) in traces.execute(later).fetchall():
             traces.execute(f"drop table {table}")
-        traces.execute("alter table runs drop column asker")
+        traces.execute("drop index runs_conversation")
+        for column in ("asker", "conversation_id"):
+            traces.execute(f"alter table runs drop column {column}")
         traces.execute("pragma user_version = 1")
     site.reopen_telemetry()
     found = site.telemetry.store.citing(record.answer.citations[0].block_id, OWNER, limit=9)
