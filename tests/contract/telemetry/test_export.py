@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -20,8 +22,10 @@ from shared.telemetry.artifacts import attach, trace_level
 from shared.telemetry.export import Exported, Exporter, open_exporters
 from shared.telemetry.redact import REMOVED, Redactor
 from shared.telemetry.setup import Telemetry
+from shared.version import APP_VERSION
 from tests.doubles.collector import Collector, collector
 
+ROOT = Path(__file__).resolve().parents[3]
 SECRET = "provider-key-of-this-test"
 PROMPT = [{"role": "system", "content": "规则"}, {"role": "user", "content": f"住宿费标准？密钥 {SECRET}"}]
 
@@ -94,12 +98,26 @@ def test_a_collector_gets_the_tree_as_it_was_recorded(start: Start, receiver: Co
     assert root.parent_id is None
     assert chat.parent_id == search.parent_id == root.span_id
     assert chat.trace_id == search.trace_id == root.trace_id
-    assert root.resource["service.name"] == "citebound"
     assert chat.attributes[names.RUN_ID] == "run_1"
     assert search.attributes[names.FINISH_REASONS] == ["stop"]
     request = receiver.await_request()
     assert (request.path, request.headers["content-type"]) == ("/v1/traces", "application/x-protobuf")
     assert request.headers["authorization"] == "Bearer the-receivers-key"
+
+
+def test_spans_say_which_service_and_version_they_come_from(receiver: Collector, tmp_path: Path) -> None:
+    """In a process of its own: a process names its service once, and other tests have been here before."""
+    script = (
+        "import sys\nfrom opentelemetry import trace\nfrom shared.layout import Layout\nfrom pathlib import Path\n"
+        "from shared.settings import OtlpSettings, Settings\nfrom shared.telemetry.open import open_telemetry\n"
+        "layout = Layout(root=Path(sys.argv[1]))\nlayout.create()\n"
+        "settings = Settings(data_dir=sys.argv[1], otlp=OtlpSettings(endpoint=sys.argv[2]))\n"
+        "telemetry = open_telemetry(settings, layout)\n"
+        "trace.get_tracer('t').start_span('only').end()\ntelemetry.close()\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), f"{receiver.url}/v1/traces"], check=True, cwd=ROOT)
+    resource = receiver.await_span("only").resource
+    assert (resource["service.name"], resource["service.version"]) == ("citebound", APP_VERSION)
 
 
 def test_a_key_can_go_in_a_header_of_its_own(start: Start, receiver: Collector) -> None:
