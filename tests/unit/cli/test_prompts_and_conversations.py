@@ -1,15 +1,12 @@
 """`prompts VERB`, `conversations VERB` and what `ask` says of them, against a stand-in for the API."""
 
 import json
-from collections.abc import Callable, Generator
 
-import pytest
-
-from scripts.citebound.__main__ import main
 from shared.bundles import RELEASED, BundleInfo
 from shared.ids import ConversationId, RunId
 from shared.types.conversations import Conversation, ConversationInfo, ConversationTurn
-from tests.unit.cli.served import Served, serving
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.served import Served
 
 DEFAULT = BundleInfo(
     name="default/1", origin="release", state="frozen", parent=None, sha256="a" * 64, is_default=True, problems=()
@@ -34,27 +31,6 @@ INFO = ConversationInfo(
 TURN = ConversationTurn(
     ordinal=1, run_id=RunId("run_1"), question="年假有几天？", answer="五天。[1]", status="complete", at_ms=0
 )
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def api(own_folder: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Generator[Served]:
-    own_folder("")
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    with serving() as served:
-        monkeypatch.setenv("CITEBOUND_URL", served.url)
-        yield served
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def typed(*argv: str) -> tuple[int, str, str]:
-        code = main(argv)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return typed
 
 
 def a_view(info: BundleInfo, **templates: str) -> dict[str, object]:

@@ -1,12 +1,10 @@
 """`citebound replay`, against a stand-in for the API."""
 
 import json
-from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
-from scripts.citebound.__main__ import main
 from shared.ids import BlockId, RunId, SnapshotId
 from shared.types.replays import (
     Changed,
@@ -19,11 +17,11 @@ from shared.types.replays import (
     VersionChange,
 )
 from shared.types.runs import Fingerprint
-from tests.unit.cli.served import Served, serving
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.served import Served
 
 A, B, C, D = (BlockId(f"{doc * 8}.v1#0") for doc in "abcd")
 PATH = "POST /api/runs/run_01/replay"
-Run = Callable[..., tuple[int, str, str]]
 
 
 def seen(*block_ids: BlockId) -> Fingerprint:
@@ -50,25 +48,6 @@ def a_replay(outcome: Any = "same", *calls: ReplayedCall, **more: Any) -> Replay
         calls=calls,
         **more,
     )
-
-
-@pytest.fixture
-def api(own_folder: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Generator[Served]:
-    own_folder("")
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    with serving() as served:
-        monkeypatch.setenv("CITEBOUND_URL", served.url)
-        yield served
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def typed(*argv: str) -> tuple[int, str, str]:
-        code = main(argv)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return typed
 
 
 @pytest.mark.parametrize(("outcome", "code"), [("same", 0), ("different", 6), ("impossible", 7)])

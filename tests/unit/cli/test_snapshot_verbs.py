@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from scripts.citebound.__main__ import main
 from shared.types.snapshots import ChangedMember, SnapshotCheck, SnapshotCounts, SnapshotDiff, Verification
+from tests.unit.cli.conftest import Run
 from tests.unit.cli.served import Served, serving
 from tests.unit.cli.shapes import BROKEN, LEAVE, NEW, OLD, PUMP, a_member, a_snapshot, an_import
 
@@ -24,8 +24,6 @@ DIFF = SnapshotDiff(
     relabelled=(ChangedMember(before=LEAVE, after=replace(LEAVE, access=("hr", "board"))),),
 )
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
 def api(own_folder: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Generator[Served]:
@@ -35,16 +33,6 @@ def api(own_folder: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> G
         monkeypatch.setenv("CITEBOUND_URL", served.url)
         served.give("GET /api/snapshots", {"active": NEW, "snapshots": [a_snapshot(pinned=True), a_snapshot(OLD)]})
         yield served
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def typed(*argv: str) -> tuple[int, str, str]:
-        code = main(argv)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return typed
 
 
 def test_without_a_verb_the_snapshots_are_listed_with_what_keeps_them(api: Served, run: Run) -> None:
