@@ -11,54 +11,24 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin
+from typing import Any, cast, get_origin
 
 import msgspec
 import platformdirs
 from msgspec import Struct
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import fields
 
+from shared.credentials import KEYRING_SERVICE, secrets_of_use, stored_secret
 from shared.errors import SettingsError
-from shared.keys import demands_key
-from shared.loopback import is_address, is_loopback
 from shared.settings import Settings
+from shared.settings_check import check
+from shared.settings_listed import PREFIX, Known, known_settings
 
-PREFIX = "CITEBOUND_"
 CONFIG = "CITEBOUND_CONFIG"
 DATA_DIR = "CITEBOUND_DATA_DIR"
 CONFIG_NAME = "citebound.toml"
-KEYRING_SERVICE = "citebound"
 _NOT_SETTINGS = frozenset({CONFIG, DATA_DIR, "CITEBOUND_URL", "CITEBOUND_PARENT_PIPE", "CITEBOUND_FAULT"})
 _TEST_PREFIX = "CITEBOUND_TEST_"
-_SECRETS = frozenset({"api_key", "secret_key"})  # names of fields
-
-
-class Setting(Struct, frozen=True, kw_only=True):
-    """One setting as people see it."""
-
-    name: str  # "chat.base_url", as in the file and in the credential store
-    env: str  # "CITEBOUND_CHAT_BASE_URL"
-    section: str
-    field: str
-    kind: str  # type, for people
-    default: Any
-    secret: bool
-
-
-class _Known(Struct, frozen=True, kw_only=True):
-    setting: Setting
-    type: Any
-
-
-def list_settings() -> tuple[Setting, ...]:
-    """Every setting but the data folder, in the order of shared/settings.py."""
-    return tuple(known.setting for known in _known().values())
-
-
-def secret_values(settings: Settings) -> list[str]:
-    """Values that must stand in no log, trace or reply."""
-    values = (getattr(getattr(settings, one.section), one.field) for one in list_settings() if one.secret)
-    return [value for value in values if value]
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -103,20 +73,6 @@ def config_file(env: Mapping[str, str], *, config: Path | None = None) -> Path |
     return named.absolute()
 
 
-def stored_secret(name: str) -> str | None:
-    """`name` as in Setting.name, from the OS credential store; None when it isn't there or there is no store.
-
-    Put one in with: python -m keyring set citebound chat.api_key
-    """
-    import keyring  # 60 ms that only a start which needs a secret should pay
-    from keyring.errors import KeyringError
-
-    try:
-        return keyring.get_password(KEYRING_SERVICE, name)
-    except KeyringError:  # no store on this machine, or locked: same as not stored, the provider's 401 tells the rest
-        return None
-
-
 def load_settings(
     env: Mapping[str, str], *, config: Path | None = None, stored: Callable[[str], str | None] = stored_secret
 ) -> Settings:
@@ -127,15 +83,15 @@ def load_settings(
     stored: looks a secret up by its name; asked only for secrets that the other settings make use of.
     Raises: invalid_settings
     """
-    known = _known()
+    known = known_settings()
     path = config_file(env, config=config)
     given = {} if path is None else _from_file(path, known)
     given.update(_from_environment(env, known))
     settings = _build(given, data_dir=str(data_folder(env)))
-    wanted = [name for name in _secrets_of_use(settings) if given.get(name) is None]
+    wanted = [name for name in secrets_of_use(settings) if given.get(name) is None]
     secrets = {name: value for name in wanted if (value := stored(name))}
     settings = _build({**given, **secrets}, data_dir=settings.data_dir)
-    _check(settings)
+    check(settings)
     return settings
 
 
@@ -144,49 +100,7 @@ def is_text(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _known() -> dict[str, _Known]:
-    found: dict[str, _Known] = {}
-    for section in fields(Settings):
-        if section.name == "data_dir":
-            continue
-        for field in fields(cast("type[Struct]", section.type)):
-            name = f"{section.name}.{field.name}"
-            setting = Setting(
-                name=name,
-                env=f"{PREFIX}{section.name}_{field.name}".upper(),
-                section=section.name,
-                field=field.name,
-                kind=_kind(field.type),
-                default=_default(field),
-                secret=field.name in _SECRETS,
-            )
-            found[name] = _Known(setting=setting, type=field.type)
-    return found
-
-
-def _default(field: FieldInfo) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return field.default_factory() if callable(field.default_factory) else None
-
-
-def _kind(annotation: Any) -> str:
-    inner = [part for part in get_args(annotation) if part is not type(None)]
-    origin = get_origin(annotation)
-    if hasattr(annotation, "__metadata__"):
-        return _kind(inner[0])
-    if origin is tuple:
-        return f"folders, separated by {os.pathsep}"
-    if origin is dict:
-        return "JSON object"
-    if str(origin) == "typing.Literal":
-        return " | ".join(str(part) for part in inner)
-    if inner:
-        return _kind(inner[0])
-    return {bool: "true | false", int: "integer", float: "number", str: "text"}[annotation]
-
-
-def _from_file(path: Path, known: Mapping[str, _Known]) -> dict[str, Any]:
+def _from_file(path: Path, known: Mapping[str, Known]) -> dict[str, Any]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))  # editors on Windows begin files with a mark
     except RecursionError as error:
@@ -219,7 +133,7 @@ def _from_file(path: Path, known: Mapping[str, _Known]) -> dict[str, Any]:
     return given
 
 
-def _from_environment(env: Mapping[str, str], known: Mapping[str, _Known]) -> dict[str, Any]:
+def _from_environment(env: Mapping[str, str], known: Mapping[str, Known]) -> dict[str, Any]:
     by_env = {one.setting.env: one for one in known.values()}
     given: dict[str, Any] = {}
     for variable in sorted(env):
@@ -239,7 +153,7 @@ def _from_environment(env: Mapping[str, str], known: Mapping[str, _Known]) -> di
     return given
 
 
-def _parsed(text: str, one: _Known) -> Any:
+def _parsed(text: str, one: Known) -> Any:
     """An environment value, before its type is checked."""
     origin = get_origin(one.type)
     if origin is tuple:
@@ -255,7 +169,7 @@ def _parsed(text: str, one: _Known) -> Any:
     return text
 
 
-def _converted(value: Any, one: _Known, *, where: str, strict: bool) -> Any:
+def _converted(value: Any, one: Known, *, where: str, strict: bool) -> Any:
     """A value that every client can send on: JSON knows no nan, no infinity and no dates."""
     try:
         converted = msgspec.convert(value, one.type, strict=strict)
@@ -277,102 +191,6 @@ def _build(given: Mapping[str, Any], *, data_dir: str) -> Settings:
             values = {name.removeprefix(start): value for name, value in given.items() if name.startswith(start)}
             sections[section.name] = cast("type[Struct]", section.type)(**values)
     return Settings(data_dir=data_dir, **cast("dict[str, Any]", sections))
-
-
-def _secrets_of_use(settings: Settings) -> list[str]:
-    used = {
-        "api.api_key": True,
-        "qdrant.api_key": settings.qdrant.url is not None,
-        "embedding.api_key": settings.embedding.provider == "openai",
-        "rerank.api_key": settings.rerank.base_url is not None,
-        "chat.api_key": settings.chat.base_url is not None,
-        "otlp.api_key": settings.otlp.endpoint is not None,
-        "langfuse.secret_key": settings.langfuse.base_url is not None,
-    }
-    return [name for name, of_use in used.items() if of_use]
-
-
-def _check(settings: Settings) -> None:
-    """What no field can know alone."""
-    chat, embedding, limits, worker = settings.chat, settings.embedding, settings.limits, settings.worker
-    if not (is_loopback(settings.api.host) or demands_key(settings.api)):
-        raise _refused(
-            "api.host",
-            f"{settings.api.host} can be reached from other machines, and no key is demanded",
-            "set CITEBOUND_API_API_KEY, or CITEBOUND_API_REQUIRE_KEY=true and make keys with ./scripts/run keys add, or bind 127.0.0.1",
-        )
-    for root in settings.api.import_roots:
-        if not Path(root).exists():
-            raise _refused(
-                "api.import_roots",
-                f"there is no folder {root!r}",
-                f"correct it; several folders are separated by {os.pathsep!r} in the environment and are a list in the file",
-            )
-    if chat.base_url is not None and chat.model is None:
-        raise _refused("chat.model", "chat.base_url is set but no model is named", "set CITEBOUND_CHAT_MODEL")
-    if chat.base_url is None and chat.model is not None:
-        raise _refused(
-            "chat.base_url",
-            f"chat.model is {chat.model!r} but no provider is named",
-            "set CITEBOUND_CHAT_BASE_URL, e.g. https://api.deepseek.com/v1",
-        )
-    if embedding.provider == "openai" and (embedding.base_url is None or embedding.model is None):
-        missing = "base_url" if embedding.base_url is None else "model"
-        raise _refused(
-            f"embedding.{missing}",
-            "the openai provider needs it",
-            f"set CITEBOUND_EMBEDDING_{missing.upper()}, or use provider local",
-        )
-    rerank = settings.rerank
-    if (rerank.base_url is None) != (rerank.model is None):
-        missing = "base_url" if rerank.base_url is None else "model"
-        raise _refused(
-            f"rerank.{missing}",
-            "reranking needs an address and a model's name",
-            f"set CITEBOUND_RERANK_{missing.upper()}, or unset the other",
-        )
-    langfuse = settings.langfuse
-    for field in ("public_key", "secret_key"):
-        if langfuse.base_url is not None and getattr(langfuse, field) is None:
-            raise _refused(
-                f"langfuse.{field}", "Langfuse takes nothing without it", f"set CITEBOUND_LANGFUSE_{field.upper()}"
-            )
-    addresses = {
-        "chat.base_url": chat.base_url,
-        "embedding.base_url": embedding.base_url,
-        "rerank.base_url": rerank.base_url,
-        "qdrant.url": settings.qdrant.url,
-        "otlp.endpoint": settings.otlp.endpoint,
-        "langfuse.base_url": settings.langfuse.base_url,
-    }
-    for name, url in addresses.items():
-        if url is not None and not is_address(url):
-            raise _refused(name, f"{url!r} is not a web address", "write it as http://host:port/path or https://…")
-    broker = settings.broker.url
-    if broker is not None and not (broker.startswith("unix:///") or is_address(broker, schemes=("redis", "rediss"))):
-        raise _refused(
-            "broker.url", f"{broker!r} is no broker's address", "write it as redis://host:port/0 or unix:///path"
-        )
-    for secret in (one.setting for one in _known().values() if one.setting.secret):
-        value = getattr(getattr(settings, secret.section), secret.field)
-        if value is not None and not (value.isascii() and value.isprintable() and " " not in value):
-            raise _refused(secret.name, "a key holds ASCII letters, digits and signs, and no spaces", "set it again")
-    for field in fields(limits):
-        least = 0 if field.name in ("max_tool_calls", "finalization_reserve_tokens") else 1
-        if getattr(limits, field.name) < least:
-            raise _refused(
-                f"limits.{field.name}", f"{getattr(limits, field.name)} is too small", f"give at least {least}"
-            )
-    if limits.finalization_reserve_tokens >= limits.max_context_tokens:
-        raise _refused(
-            "limits.finalization_reserve_tokens", "it leaves no room in max_context_tokens", "give a smaller number"
-        )
-    if worker.block_tokens > worker.block_max_tokens:
-        raise _refused("worker.block_tokens", "the target is above block_max_tokens", "give a smaller number")
-
-
-def _refused(name: str, problem: str, remedy: str) -> SettingsError:
-    return SettingsError(f"{name}: {problem}; {remedy}", field=name)
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

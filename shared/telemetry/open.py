@@ -1,9 +1,9 @@
 """A process's telemetry from its settings."""
 
 from shared.blobs import Blobs
+from shared.credentials import secret_values
 from shared.layout import Layout
 from shared.settings import Settings
-from shared.settings_load import secret_values
 from shared.telemetry.export import open_exporters
 from shared.telemetry.setup import Telemetry
 

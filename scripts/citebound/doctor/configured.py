@@ -7,7 +7,8 @@ from typing import Any
 from scripts.citebound.doctor.check import Check
 from shared.errors import SettingsError
 from shared.settings import Settings
-from shared.settings_load import config_file, data_folder, list_settings, load_settings
+from shared.settings_listed import list_settings
+from shared.settings_load import config_file, data_folder, load_settings
 
 MASK = "(set, hidden)"
 

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from scripts.citebound.arguments import parser
-from shared.settings_load import Setting, list_settings
+from shared.settings_listed import Setting, list_settings
 
 README = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
 

@@ -7,7 +7,8 @@ import pytest
 
 from shared.errors import SettingsError
 from shared.settings import ApiSettings, ChatSettings, EmbeddingSettings, Settings
-from shared.settings_load import Setting, config_file, data_folder, list_settings, load_settings
+from shared.settings_listed import Setting, list_settings
+from shared.settings_load import config_file, data_folder, load_settings
 from shared.types.runs import Limits
 
 
