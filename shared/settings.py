@@ -107,6 +107,7 @@ class AlertSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     citation_failure_rate: float = 0.1
     run_p95_s: float = 60.0
     snapshot_age_days: float | None = None  # None = a library may rest
+    queue_depth: Positive | None = 50  # imports that are queued or under way at once
     dropped: Annotated[int, Meta(ge=0)] = 0  # spans, contents and runs that could not be kept
 
 

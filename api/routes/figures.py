@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 
 from api.callers import NEEDS_ADMIN
 from api.parts import Parts
-from shared.catalog.snapshots import active_age_days
+from shared.catalog.history import History
 from shared.telemetry.figures import read_figures
 from shared.types.figures import Figures
 
@@ -22,5 +22,5 @@ def figures(parts: NamedDependency[Parts], days: Annotated[int, QueryParameter(g
             days=days,
             now_ms=parts.now_ms(),
             alerts=parts.settings.alerts,
-            age_days=lambda at_ms: active_age_days(db, at_ms=at_ms),
+            library=History(db),
         )

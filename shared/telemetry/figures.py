@@ -1,8 +1,9 @@
 """From what is stored of days to figures that people read, and to what is past a threshold. Pure but for `read_figures`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from shared.settings import AlertSettings
 from shared.telemetry.daily import DROPPED, DayCounts, day_of, stored_days
@@ -12,22 +13,32 @@ from shared.types.figures import Alert, DayFigures, Figures, StepTimes
 DAY_MS = 86_400_000
 
 
-def read_figures(
-    database: Path, *, days: int, now_ms: int, alerts: AlertSettings, age_days: Callable[[int], float | None]
-) -> Figures:
-    """The last `days` days, today included. `age_days`: of the snapshot that was active at a time (ms). Blocking. Raises: StorageError."""
+class Library(Protocol):
+    """shared.catalog.history.History."""
+
+    def age_days(self, at_ms: int) -> float | None: ...
+    def queue_depth(self, from_ms: int, until_ms: int) -> int: ...
+
+
+def read_figures(database: Path, *, days: int, now_ms: int, alerts: AlertSettings, library: Library) -> Figures:
+    """The last `days` days, today included. Blocking. Raises: StorageError."""
     ends = [min((now_ms // DAY_MS - back + 1) * DAY_MS - 1, now_ms) for back in reversed(range(days))]
     stored = stored_days(database, since=day_of(ends[0]))
     first = min(stored, default=day_of(now_ms))
     found = tuple(
-        day_figures(day_of(end), stored.get(day_of(end), DayCounts()), snapshot_age_days=age_days(end))
+        day_figures(
+            day_of(end),
+            stored.get(day_of(end), DayCounts()),
+            snapshot_age_days=library.age_days(end),
+            queue_depth=library.queue_depth(end // DAY_MS * DAY_MS, end),
+        )
         for end in ends
         if day_of(end) >= first
     )
     return Figures(days=found, alerts=tuple(alert for day in found for alert in alerts_of(day, alerts)))
 
 
-def day_figures(day: str, stored: DayCounts, *, snapshot_age_days: float | None) -> DayFigures:
+def day_figures(day: str, stored: DayCounts, *, snapshot_age_days: float | None, queue_depth: int) -> DayFigures:
     by_status: Counter[str] = Counter()
     for label, number in _labels(stored.counts, "runs").items():
         by_status[label.split("/")[0]] += number
@@ -50,13 +61,18 @@ def day_figures(day: str, stored: DayCounts, *, snapshot_age_days: float | None)
         citation_failure_rate=_share(citations.get("unsupported", 0) + citations.get("removed", 0), checked),
         steps=tuple(_steps(stored.times)),
         snapshot_age_days=snapshot_age_days,
+        queue_depth=queue_depth,
         dropped=sum(_labels(stored.counts, DROPPED).values()),
     )
 
 
 def alerts_of(day: DayFigures, settings: AlertSettings) -> Iterator[Alert]:
     """Whatever is above its threshold; rates only of days with enough runs to mean something."""
-    seen: dict[str, float | None] = {"snapshot_age_days": day.snapshot_age_days, "dropped": day.dropped}
+    seen: dict[str, float | None] = {
+        "snapshot_age_days": day.snapshot_age_days,
+        "queue_depth": day.queue_depth,
+        "dropped": day.dropped,
+    }
     if day.runs >= settings.least_runs:
         seen["brakes_per_run"] = day.brakes_per_run
         seen["no_answer_rate"] = day.no_answer_rate

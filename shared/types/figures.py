@@ -29,6 +29,7 @@ class DayFigures(Struct, frozen=True, kw_only=True):
     citation_failure_rate: float | None = None  # unsupported or removed, of those that were checked
     steps: tuple[StepTimes, ...] = ()
     snapshot_age_days: float | None = None  # of the one that was active when the day ended, or now
+    queue_depth: int = 0  # the most imports that were queued or under way at once
     dropped: int = 0  # spans, contents and runs that could not be kept
 
 

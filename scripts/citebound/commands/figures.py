@@ -15,8 +15,8 @@ def figures(arguments: argparse.Namespace) -> int:
         return OK
     table(
         words(
-            "DAY,RUNS,CALLS/RUN,BRAKES/RUN,NO ANSWER,BAD CITATIONS,CHAT TOKENS/RUN,RUN P50,RUN P95,SNAPSHOT AGE,LOST",
-            "日期,运行,调用/次,制动/次,未作答,引用失败,对话词元/次,运行 P50,运行 P95,快照天数,丢失",
+            "DAY,RUNS,CALLS/RUN,BRAKES/RUN,NO ANSWER,BAD CITATIONS,CHAT TOKENS/RUN,RUN P50,RUN P95,SNAPSHOT AGE,QUEUE,LOST",
+            "日期,运行,调用/次,制动/次,未作答,引用失败,对话词元/次,运行 P50,运行 P95,快照天数,队列,丢失",
         ).split(","),
         [_line(day) for day in found.days],
     )
@@ -48,6 +48,7 @@ def _line(day: DayFigures) -> tuple[str, ...]:
         "–" if run is None else _seconds(run.p50_s),
         "–" if run is None else _seconds(run.p95_s),
         _number(day.snapshot_age_days),
+        str(day.queue_depth),
         str(day.dropped),
     )
 

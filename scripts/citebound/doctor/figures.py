@@ -5,7 +5,7 @@ from contextlib import closing
 
 from scripts.citebound.doctor.check import Check
 from shared.catalog.db import open_database
-from shared.catalog.snapshots import active_age_days
+from shared.catalog.history import History
 from shared.clock import now_ms
 from shared.layout import Layout
 from shared.settings import AlertSettings
@@ -20,7 +20,7 @@ def figures(settings: AlertSettings, layout: Layout) -> Iterator[Check]:
             days=2,
             now_ms=now_ms(),
             alerts=settings,
-            age_days=lambda at_ms: active_age_days(db, at_ms=at_ms),
+            library=History(db),
         )
     for alert in found.alerts:
         yield Check(

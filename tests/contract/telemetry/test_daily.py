@@ -44,6 +44,16 @@ def start(tmp_path: Path) -> Generator[Start]:
         one.close()
 
 
+class ALibrary:
+    """As old as the epoch, and busier by the hour."""
+
+    def age_days(self, at_ms: int) -> float | None:
+        return at_ms / DAY_MS
+
+    def queue_depth(self, from_ms: int, until_ms: int) -> int:
+        return round((until_ms - from_ms) / 3_600_000)
+
+
 def at(ms: int, run_id: str, **more: object) -> RunRecord:
     record = a_record(run_id=run_id)
     return structs.replace(record, answer=structs.replace(record.answer, started_at_ms=ms, **more))
@@ -71,9 +81,7 @@ def test_a_day_is_the_sum_of_its_runs_over_restarts_and_knows_nothing_of_another
     after.keep(at(NOON_MS, "run_4", duration_ms=2_000))
     a_braked_run(NOON_MS)
     assert after.flush(timeout_s=5)
-    found = read_figures(
-        tmp_path / "traces.db", days=9, now_ms=NOON_MS, alerts=AlertSettings(), age_days=lambda at_ms: at_ms / DAY_MS
-    )
+    found = read_figures(tmp_path / "traces.db", days=9, now_ms=NOON_MS, alerts=AlertSettings(), library=ALibrary())
     assert [(day.day, day.runs) for day in found.days] == [(DAYS[0], 1), (DAYS[1], 3)]
     today = found.days[1]
     assert today.by_status == {"complete": 1, "failed": 1, "refused": 1}
@@ -81,6 +89,7 @@ def test_a_day_is_the_sum_of_its_runs_over_restarts_and_knows_nothing_of_another
     assert today.tokens_per_run == {"chat_input": 900, "chat_output": 40, "embedding": 9}
     assert (today.brakes, today.protocol_errors) == ({"brake_gain": 1}, 1)
     assert today.snapshot_age_days == NOON_MS / DAY_MS
+    assert [day.queue_depth for day in found.days] == [24, 12]
     assert {one.step: one.count for one in today.steps} == {"run": 3, "model_call": 1}
     assert found.alerts == ()
 
@@ -117,11 +126,12 @@ def test_where_nothing_was_written_yet_or_by_an_older_version_nothing_is_told_an
 
 def test_only_what_is_above_its_threshold_on_a_day_with_enough_runs_is_an_alert() -> None:
     settings = AlertSettings(least_runs=4, snapshot_age_days=7.0)
-    few = day_figures("d", a_day(runs=3), snapshot_age_days=7.0)
-    enough = day_figures("d", a_day(runs=4), snapshot_age_days=8.0)
+    few = day_figures("d", a_day(runs=3), snapshot_age_days=7.0, queue_depth=50)
+    enough = day_figures("d", a_day(runs=4), snapshot_age_days=8.0, queue_depth=51)
     assert list(alerts_of(few, settings)) == []
     assert list(alerts_of(enough, settings)) == [
         Alert(day="d", figure="snapshot_age_days", value=8.0, threshold=7.0),
+        Alert(day="d", figure="queue_depth", value=51, threshold=50),
         Alert(day="d", figure="brakes_per_run", value=0.75, threshold=0.3),
         Alert(day="d", figure="citation_failure_rate", value=0.5, threshold=0.1),
         Alert(day="d", figure="run_p95_s", value=300.0, threshold=60.0),

@@ -20,6 +20,7 @@ TODAY = DayFigures(
     tokens_per_run={"chat_input": 900.0, "chat_output": 100.0},
     steps=(StepTimes(step="run", count=4, p50_s=0.25, p95_s=1.5),),
     snapshot_age_days=3.0,
+    queue_depth=2,
     dropped=7,
 )
 
@@ -39,8 +40,8 @@ def test_days_steps_and_alerts_are_shown(api: Served, capsys: pytest.CaptureFixt
     assert main(["figures", "--days", "2"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert api.asked == ["GET /api/figures?days=2"]
-    assert ["2026-11-29", "0", "–", "–", "–", "–", "–", "–", "–", "–", "0"] in lines
-    expected = ["2026-11-30", "4", "2.5", "0.5", "25%", "12%", "1000.0", "250", "ms", "1.50", "s", "3.0", "7"]
+    assert ["2026-11-29", "0", "–", "–", "–", "–", "–", "–", "–", "–", "0", "0"] in lines
+    expected = ["2026-11-30", "4", "2.5", "0.5", "25%", "12%", "1000.0", "250", "ms", "1.50", "s", "3.0", "2", "7"]
     assert expected in lines
     assert ["run", "4", "250", "ms", "1.50", "s"] in lines
     assert ["!", "2026-11-30:", "dropped", "7", ">", "0"] in lines
