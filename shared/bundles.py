@@ -1,4 +1,4 @@
-"""Where prompt bundles lie, and how a new one comes about: create from a parent, edit, freeze, promote.
+"""Where prompt bundles lie, and how a new one comes about: create from a parent, edit, freeze.
 
 The release baseline lies beside the program and is read-only. Experiments lie in the data folder, `prompts/<id>/<version>/`: a
 draft may be edited by any editor; once frozen, by a person or because an evaluation used it, its every byte is vouched for like a
@@ -6,24 +6,20 @@ release's. Blocking throughout. Source: spec/06 "Prompt bundles"; decision 0077.
 """
 
 import difflib
-import fcntl
-import os
-import shutil
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shared.errors import Conflict, InvalidArgument, NotFound, SettingsError, StorageError
+from shared.bundle_files import next_version, one_writer, put_bundle
+from shared.errors import Conflict, InvalidArgument, NotFound, SettingsError
 from shared.prompt_language import MAX_TEMPLATE_BYTES, problems
 from shared.prompts import (
     NAME,
     Bundle,
-    BundleManifest,
     BundleState,
     Origin,
     file_hashes,
@@ -34,8 +30,6 @@ from shared.prompts import (
 )
 
 RELEASED = Path(__file__).resolve().parents[1] / "prompts"
-LOCK = ".lock"  # in the folder of experiments
-CHANGES = "CHANGES.md"  # beside the release's bundles: what each version changed and where it came from
 
 Check = Callable[[Bundle], tuple[str, ...]]  # what is wrong with a bundle's texts; () = nothing
 
@@ -153,10 +147,10 @@ class Shelf:
                 f"{bundle_id!r} is a bundle of the release. Choose another name; `promote` makes a release version of it.",
                 field="name",
             )
-        with self._changing():
-            version = str(_next(self.local / bundle_id))
+        with self.changing():
+            version = str(next_version(self.local / bundle_id))
             manifest = replace(source.manifest, id=bundle_id, version=version, parent=source.name, state="draft")
-            _put(self.local / bundle_id / version, manifest, source.sources)
+            put_bundle(self.local / bundle_id / version, manifest, source.sources)
         return self.load(f"{bundle_id}/{version}")
 
     def write(self, name: str, path: str, text: str) -> BundleInfo:
@@ -164,7 +158,7 @@ class Shelf:
 
         Raises: NotFound; Conflict when the bundle is frozen; InvalidArgument for an unknown template or one outside the language.
         """
-        with self._changing():
+        with self.changing():
             self._draft(name)
             bundle = self.load(name)
             if path not in bundle.sources:
@@ -183,7 +177,7 @@ class Shelf:
 
         Raises: NotFound, InvalidArgument when it can't be used as it is.
         """
-        with self._changing():
+        with self.changing():
             bundle = self.usable(name)
             if bundle.manifest.state == "draft":
                 root = self.local / name
@@ -193,72 +187,26 @@ class Shelf:
                 write_manifest(root, frozen)
         return self.info(name)
 
-    def promote(self, name: str, *, note: str) -> str:
-        """Write a frozen experiment as the next version of the release bundle that it descends from; the new version's name.
-
-        `note`: why, for CHANGES.md. The default stays what it is until the settings say otherwise.
-        Raises: NotFound; Conflict when it is a draft or a release; InvalidArgument, SettingsError, StorageError.
-        """
-        if not note.strip():
-            raise InvalidArgument(
-                "Say in the note what is better with this wording, and how that was seen.", field="note"
-            )
-        bundle = self.usable(name)
-        if bundle.origin == "release":
-            raise Conflict(f"{name} is a release already.", ids=[name])
-        if bundle.manifest.state == "draft":
-            raise Conflict(
-                f"{name} is a draft. Freeze it first, so that what is released is what was tried.", ids=[name]
-            )
-        ancestor = self._ancestor(bundle)
-        with self._changing():
-            version = str(_next(self.release / ancestor.manifest.id))
-            made = f"{ancestor.manifest.id}/{version}"
-            manifest = replace(bundle.manifest, id=ancestor.manifest.id, version=version, parent=ancestor.name)
-            _put(self.release / made, manifest, bundle.sources)
-            changed = ", ".join(one.path for one in _differences(ancestor, bundle)) or "nothing"
-            lines = f"\n## {made}\nFrom {ancestor.name}, as tried in {name} ({bundle.sha256}).\nChanged: {changed}.\n\n{note.strip()}\n"
-            changes = self.release / CHANGES
-            before = changes.read_text() if changes.exists() else "# What each released prompt bundle changed\n"
-            replace_file(changes, (before + lines).encode())
-        return made
-
     def diff(self, name: str, other: str | None = None) -> list[TemplateDiff]:
         """From `other` (None: its parent) to `name`. Raises: NotFound, SettingsError, InvalidArgument without a parent."""
         bundle = self.load(name)
         before = other if other is not None else bundle.manifest.parent
         if before is None:
             raise InvalidArgument(f"{name} has no parent. Name the bundle to compare it with.", field="other")
-        return _differences(self.load(before), bundle)
+        return differences(self.load(before), bundle)
 
     @contextmanager
-    def _changing(self) -> Generator[None]:
+    def changing(self) -> Generator[None]:
         """One writer at a time, the command line's process included. Raises: StorageError."""
-        with self._lock, _storing():
-            self.local.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.local / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(descriptor)
-
-    def _ancestor(self, bundle: Bundle) -> Bundle:
-        seen: set[str] = set()
-        while bundle.origin == "local":
-            parent = bundle.manifest.parent
-            if parent is None or parent in seen:
-                raise Conflict(f"{bundle.name} descends from no release.", ids=[bundle.name])
-            seen.add(parent)
-            bundle = self.load(parent)
-        return bundle
+        with self._lock, one_writer(self.local):
+            yield
 
     def _draft(self, name: str) -> None:
         origin, folder = self._place(name)
         if origin == "release" or read_manifest(folder / name).state == "frozen":
             what = "part of the release" if origin == "release" else "frozen"
             raise Conflict(
-                f"{name} is {what} and can't be changed. Make an experiment from it: citebound prompts create NAME --from {name}.",
+                f"{name} is {what} and can't be changed. Make an experiment from it: ./scripts/run prompts create NAME --from {name}.",
                 ids=[name],
             )
 
@@ -284,41 +232,13 @@ class Shelf:
         return sorted((name for name in found if NAME.fullmatch(name)), key=_order)
 
 
-@contextmanager
-def _storing() -> Generator[None]:
-    """Turn the disk's failures into ours."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(f"{error.filename} can't be written: {error.strerror}.") from error
-
-
-def _put(root: Path, manifest: BundleManifest, sources: dict[str, str]) -> None:
-    """A whole bundle or none: written beside its place and moved there."""
-    with _storing():
-        root.parent.mkdir(parents=True, exist_ok=True)
-        beside = root.parent / f".{root.name}-{uuid4().hex}"
-        try:
-            for path, text in sources.items():
-                (beside / path).parent.mkdir(parents=True, exist_ok=True)
-                (beside / path).write_bytes(text.encode())
-            write_manifest(beside, manifest)
-            beside.rename(root)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-
-
-def _next(folder: Path) -> int:
-    taken = [int(path.name) for path in folder.glob("[1-9]*") if path.name.isdigit()]
-    return max(taken, default=0) + 1
-
-
 def _order(name: str) -> tuple[str, int]:
     bundle_id, _, version = name.partition("/")
     return bundle_id, int(version)
 
 
-def _differences(before: Bundle, after: Bundle) -> list[TemplateDiff]:
+def differences(before: Bundle, after: Bundle) -> list[TemplateDiff]:
+    """Templates that are not the same in both, by path."""
     found: list[TemplateDiff] = []
     for path in sorted({*before.sources, *after.sources}):
         old, new = before.sources.get(path), after.sources.get(path)

@@ -179,7 +179,7 @@ def _text(path: Path, data: bytes) -> str:
 def _broken(path: Path, what: str) -> SettingsError:
     return SettingsError(
         f"prompt bundle: {path} {what}. Bundles that are released or frozen are read-only: restore the file;"
-        " to try other wording, make an experiment: citebound prompts create NAME.",
+        " to try other wording, make an experiment: ./scripts/run prompts create NAME.",
         field="prompt_bundle",
         ids=(str(path),),
     )

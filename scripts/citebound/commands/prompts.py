@@ -13,6 +13,7 @@ from scripts.citebound.console import note, plain, print_json, words
 from scripts.citebound.failure import FAILED, OK, USAGE, CommandFailed
 from shared.bundles import RELEASED, BundleInfo, Shelf, TemplateDiff
 from shared.layout import Layout
+from shared.promotion import promote as write_release
 from shared.settings_load import data_folder, load_settings
 
 
@@ -127,7 +128,9 @@ def promote(arguments: argparse.Namespace) -> int:
         default=settings.prompts.bundle,
         check=check_bundle,
     )
-    made = Promoted(bundle=(name := shelf.promote(arguments.bundle, note=arguments.note)), folder=str(RELEASED / name))
+    made = Promoted(
+        bundle=(name := write_release(shelf, arguments.bundle, note=arguments.note)), folder=str(RELEASED / name)
+    )
     if arguments.json:
         print_json(made)
         return OK

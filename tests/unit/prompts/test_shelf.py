@@ -10,6 +10,7 @@ from jinja2 import UndefinedError
 from api.agent.samples import SAMPLES, check_bundle
 from shared.bundles import RELEASED, BundleInfo, Shelf
 from shared.errors import Conflict, InvalidArgument, NotFound
+from shared.promotion import promote
 from shared.prompts import Bundle
 from tests.unit.agent.texts import BUNDLE
 
@@ -173,11 +174,11 @@ def test_a_frozen_experiment_becomes_the_next_release_with_its_note(shelf: Shelf
     shelf.create("brief", parent=None)
     edited(shelf)
     with pytest.raises(Conflict):
-        shelf.promote("brief/1", note="更短")
+        promote(shelf, "brief/1", note="更短")
     tried = shelf.freeze("brief/1")
     with pytest.raises(InvalidArgument):
-        shelf.promote("brief/1", note=" ")
-    assert shelf.promote("brief/1", note="更短，评测集上通过率不变。") == "default/2"
+        promote(shelf, "brief/1", note=" ")
+    assert promote(shelf, "brief/1", note="更短，评测集上通过率不变。") == "default/2"
     released = shelf.usable("default/2")
     assert (released.origin, released.manifest.parent) == ("release", "default/1")
     assert released.sources == shelf.load("brief/1").sources
@@ -190,7 +191,7 @@ def test_a_frozen_experiment_becomes_the_next_release_with_its_note(shelf: Shelf
 
 def test_a_release_can_not_be_promoted(shelf: Shelf) -> None:
     with pytest.raises(Conflict):
-        shelf.promote("default/1", note="…")
+        promote(shelf, "default/1", note="…")
 
 
 def test_the_samples_try_every_released_template() -> None:
