@@ -138,7 +138,10 @@ async def _within(seconds: float, work: Awaitable[ToolResult]) -> ToolResult | N
 
 def _note(note: Note, turn: Span, emit: Callable[[RunEvent], None]) -> None:
     match note:
-        case Thought() | ToolCalled() | TurnStarted():
+        case Thought() | TurnStarted():
+            emit(note)
+        case ToolCalled():
+            turn.add_event(names.DECISION, {"tool": note.tool, "arguments": note.arguments})
             emit(note)
         case ToolResulted():
             turn.set_attributes(

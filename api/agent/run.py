@@ -35,7 +35,7 @@ from shared.ids import ConversationId, RunId
 from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.telemetry import names
-from shared.telemetry.artifacts import attach
+from shared.telemetry.artifacts import attach, keeps_contents
 from shared.text.sentences import sentences
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
@@ -106,6 +106,7 @@ async def run_agent(
             {
                 names.OPERATION: "invoke_agent",
                 names.AGENT_NAME: "citebound",
+                names.TRACE_LEVEL: "full" if keeps_contents() else "metadata",
                 names.RUN_ID: request.run_id,
                 names.SNAPSHOT_ID: manifest.snapshot_id,
                 names.MANIFEST: msgspec.json.encode(manifest, order="deterministic").decode(),

@@ -44,7 +44,7 @@ ERROR_TYPE: Final = "error.type"  # our error code
 
 # our attributes
 RUN_ID: Final = "citebound.run.id"
-TRACE_LEVEL: Final = "citebound.trace.level"  # full | metadata: on spans that are exported
+TRACE_LEVEL: Final = "citebound.trace.level"  # full | metadata: on a run's root, and on every span that is exported
 RUN_STATUS: Final = "citebound.run.status"
 TERMINATION: Final = "citebound.run.termination_reason"
 MANIFEST: Final = "citebound.run.manifest"  # JSON of RunManifest
@@ -83,6 +83,7 @@ ADMISSION: Final = "admission"  # tokens, used, limit, reserve, admitted
 BRAKE: Final = "brake"  # kind
 PROTOCOL_ERROR: Final = "protocol_error"  # problem
 RETRY: Final = "retry"  # code
+DECISION: Final = "decision"  # tool, arguments: what the harness read in a reply, before it calls the tool or answers itself
 ROUTE: Final = "route"  # path, reason, forced; again when a path hands over to another
 SUFFICIENCY: Final = "sufficiency"  # verdict, and the signals it was made of
 DROPPED: Final = "evidence_dropped"  # blocks, reason
