@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from api.agent.citations import Claim, Resolved, resolve, without
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
-from api.agent.ledger import Ledger
+from api.agent.ledger import Ledger, shown_text
 from api.agent.stated import is_frame, stated
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check
@@ -231,12 +231,7 @@ def _checked(claim: Claim, ledger: Ledger, *, cited: bool = True, evidence: list
 
 
 def _evidence(block_ids: Iterable[str], ledger: Ledger) -> list[str]:
-    """What the model saw of these blocks, each under its title, section and table header, which it saw as well."""
-    return [
-        f"{entry.title}\n{entry.section_path}\n{entry.table_header}\n{entry.seen}"
-        for block_id in block_ids
-        for entry in ledger.of(block_id)
-    ]
+    return [shown_text(entry) for block_id in block_ids for entry in ledger.of(block_id)]
 
 
 def _citation(

@@ -19,10 +19,10 @@ _READERS = re.compile(r"<｜User｜>|<\|im_start\|>user")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def without_hidden(reply: str, *, acts_at: re.Pattern[str]) -> str | None:
+def without_hidden(reply: str, *, acts_at: re.Pattern[str] | None) -> str | None:
     """The part of `reply` that speaks; None if it is reasoning that never ended.
 
-    `acts_at`: finds where a reply says what it does: reasoning stands before that, and tags behind it are its words.
+    `acts_at`: finds where a reply says what it does: reasoning stands before that, and tags behind it are its words. None: it says so nowhere.
     """
     text = _SURROGATE.sub("\ufffd", reply).replace("\r\n", "\n").lstrip("\ufeff\u200b")
     if text.lstrip().startswith(("<|channel|>", "<|start|>")) and (channel := _CHANNEL.search(text)):
@@ -43,14 +43,14 @@ def _turn_end(text: str) -> int:
     return readers.start() if readers else ends
 
 
-def _without_reasoning(text: str, acts_at: re.Pattern[str]) -> str | None:
+def _without_reasoning(text: str, acts_at: re.Pattern[str] | None) -> str | None:
     """One pass over the tags: a model in a loop writes thousands of them."""
     tags = list(_TAG.finditer(text))
     kept, at, number = "", 0, 0
     while number < len(tags):
         tag = tags[number]
         between = text[at : tag.start()]
-        if acts_at.search(between):
+        if acts_at is not None and acts_at.search(between):
             break
         number += 1
         if tag["close"] is not None:  # chat templates that open the tag themselves

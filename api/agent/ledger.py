@@ -9,6 +9,11 @@ from shared.ids import BlockId, SnapshotId
 from shared.types.runs import LedgerEntry, ToolName
 
 
+def shown_text(entry: LedgerEntry) -> str:
+    """What the model saw of an entry: its text under its title, section and table header, which it saw as well."""
+    return f"{entry.title}\n{entry.section_path}\n{entry.table_header}\n{entry.seen}"
+
+
 class Fetch(Struct, frozen=True, kw_only=True):
     """The tool call that showed something. `query`: the sub-question, term or scope it was made for."""
 

@@ -10,9 +10,10 @@ from typing import TypeAlias, assert_never, get_args
 
 from api.agent import brakes, budget
 from api.agent.acting import act
-from api.agent.asking import ask, ask_last, withdraw
+from api.agent.asking import ask, withdraw
 from api.agent.budget import LimitCode, Refused
-from api.agent.decisions import Decision, Ending, Finish, ProtocolError, ToolAction
+from api.agent.decisions import Decision, Finish, ProtocolError, ToolAction
+from api.agent.ending import Steps, finished, last
 from api.agent.observation import HarnessStatus, envelope
 from api.agent.protocols import decide, offered
 from api.agent.state import State
@@ -29,9 +30,7 @@ from shared.types.events import Thought, TurnStarted
 LOOP_VERSION = "2"
 MISSPOKEN_IN_A_ROW = 2
 
-Steps: TypeAlias = Generator[Effect, Event | None, Outcome]
 Perhaps: TypeAlias = Generator[Effect, Event | None, Outcome | None]  # None: the run goes on
-_FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
 
 
 def run(state: State) -> Steps:
@@ -85,7 +84,7 @@ def _turn(state: State) -> Perhaps:
 def _decided(state: State, decision: Decision) -> Perhaps:
     match decision:
         case Finish():
-            return state.outcome(decision, reason=_FINISHED[decision.ending], closed=None)
+            return finished(state, decision, closed=None)
         case ProtocolError(problem=problem, detail=detail):
             return (yield from _misspoke(state, Misspoken(problem=problem, detail=detail)))
         case ToolAction(tool=tool) if tool not in state.start.tools:
@@ -135,22 +134,8 @@ def _finalize(state: State, closed: str) -> Steps:
     """The last turn: no tools, the best answer from what is in hand, or a stated end. `closed`: why."""
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
-    state.talk.offer(offered(state.start, final=True))
     blocks = len(state.ledger.blocks)
     state.talk.say(
         "user", state.wording.render("finalize", closed=closed, blocks=blocks, protocol=state.start.protocol)
     )
-    reply = yield from ask_last(state)
-    if isinstance(reply, AskFailed):
-        code = "brake_time" if reply.code == "time" else reply.code
-        return state.broken(code, reply.message, retryable=reply.retryable, closed=closed)
-    decision = decide(reply, state.start, final=True)
-    if decision.thought:
-        yield Thought(turn=state.turn, text=decision.thought)
-    if not isinstance(decision, Finish):
-        problem = decision.problem if isinstance(decision, ProtocolError) else "tool_unavailable"
-        yield Misspoken(problem=problem, detail="")
-        return state.broken("finalization_failed", f"the last reply held no answer ({problem})", closed=closed)
-    if decision.cut:
-        state.limit("answer_cut")
-    return state.outcome(decision, reason=closed, closed=closed)
+    return (yield from last(state, closed=closed))

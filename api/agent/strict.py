@@ -7,15 +7,12 @@ Source: spec/05 "Strict mode repairs once by asking the model, then drops the cl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.agent.asking import ask_last
 from api.agent.decisions import Finish
+from api.agent.ending import Steps, last_decision
 from api.agent.finish import CheckedClaim, judge, problem
-from api.agent.loop import Steps
 from api.agent.observation import quoted
-from api.agent.protocols import decide, offered
 from api.agent.state import State
-from api.agent.steps import AskFailed
-from shared.types.events import Thought, TurnStarted
+from shared.types.events import TurnStarted
 
 
 class Doubt(Struct, frozen=True, kw_only=True):
@@ -39,18 +36,10 @@ def repairing(steps: Steps, state: State) -> Steps:
         return outcome
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
-    if outcome.closed is not None:  # the reply of a final turn isn't kept
-        state.talk.say("assistant", outcome.ending.kept)
-    state.talk.offer(offered(state.start, final=True))
     doubts = _doubts(judged.unshown, state)
     state.talk.say("user", state.wording.render("repair", doubts=doubts, protocol=state.start.protocol))
-    reply = yield from ask_last(state)
+    decision = yield from last_decision(state)
     spent = replace(outcome, spent=state.spent, limitations=tuple(state.limitations), turns=state.turn)
-    if isinstance(reply, AskFailed):
-        return spent
-    decision = decide(reply, state.start, final=True)
-    if decision.thought:
-        yield Thought(turn=state.turn, text=decision.thought)
     if not isinstance(decision, Finish) or decision.cut or decision.ending == "clarification":
         return spent
     repaired = replace(spent, ending=decision, reason="refused" if decision.ending == "refusal" else outcome.reason)

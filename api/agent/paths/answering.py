@@ -1,27 +1,20 @@
-"""The last call of a path: the answer from what was let in, without tools, ended in the run's protocol."""
+"""How the paths that look things up by themselves begin, hand over and answer from what was let in."""
 
 from collections.abc import Generator, Sequence
 from typing import TypeAlias
 
-from msgspec.structs import replace
-
-from api.agent.asking import ask_last
 from api.agent.conversation import Conversation
-from api.agent.decisions import Ending, Finish, ProtocolError
+from api.agent.ending import Steps, last
 from api.agent.ledger import Ledger
-from api.agent.loop import Steps
 from api.agent.prompting import Asked, task
-from api.agent.protocols import decide, offered
+from api.agent.protocols import offered
 from api.agent.state import State
-from api.agent.steps import AskFailed, Effect, Event, Misspoken, Noted, Outcome
+from api.agent.steps import Effect, Event, Noted
 from shared.telemetry import names
-from shared.types.events import Thought, TurnStarted
-from shared.types.runs import PathName, ToolName
+from shared.types.events import TurnStarted
+from shared.types.runs import PathName
 
 Opening: TypeAlias = Generator[Effect, Event | None, None]
-
-_FINISHED: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
-_NO_TOOLS: frozenset[ToolName] = frozenset()
 
 
 def open_talk(state: State, asked: Asked, *, read_as: str | None) -> None:
@@ -65,27 +58,3 @@ def answer(state: State, *, uncovered: Sequence[str] = (), careful: bool = False
         ),
     )
     return (yield from last(state, closed=closed))
-
-
-def last(state: State, *, closed: str | None = None) -> Steps:
-    """The final call on the conversation as it stands."""
-    reply = yield from ask_last(state)
-    if isinstance(reply, AskFailed):
-        code = "brake_time" if reply.code == "time" else reply.code
-        return state.broken(code, reply.message, retryable=reply.retryable, closed=closed)
-    decision = decide(reply, replace(state.start, tools=_NO_TOOLS), final=True)
-    if decision.thought:
-        yield Thought(turn=state.turn, text=decision.thought)
-    if not isinstance(decision, Finish):
-        problem = decision.problem if isinstance(decision, ProtocolError) else "tool_unavailable"
-        yield Misspoken(problem=problem, detail="")
-        return state.broken("finalization_failed", f"the last reply held no answer ({problem})", closed=closed)
-    if decision.cut:
-        state.limit("answer_cut")
-    if closed is None and decision.kept:
-        state.talk.say("assistant", decision.kept)
-    return finished(state, decision, closed=closed)
-
-
-def finished(state: State, decision: Finish, *, closed: str | None = None) -> Outcome:
-    return state.outcome(decision, reason=closed or _FINISHED[decision.ending], closed=closed)

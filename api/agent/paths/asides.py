@@ -4,7 +4,6 @@ An aside is a turn of its own, with a prompt of the bundle, in the same budgets,
 budget, the time or the provider does not allow it or the reply is no use, is None: a path goes on without it.
 """
 
-import re
 from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
@@ -13,6 +12,7 @@ from api.agent.arguments import Unreadable, read_object
 from api.agent.asking import ask
 from api.agent.budget import Context, Refused
 from api.agent.conversation import Conversation
+from api.agent.hidden import without_hidden
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted, Replied
 from shared.telemetry import names
@@ -21,7 +21,6 @@ from shared.types.events import TurnStarted
 T = TypeVar("T")
 Aside: TypeAlias = Generator[Effect, Event | None, T | None]
 
-_THOUGHT_OVER = re.compile(r"(?is)\A.*</(?:think|thinking|reasoning)>")
 MOST_TRIES = 20  # opening brackets looked at in one reply
 
 
@@ -62,7 +61,7 @@ def _ahead(state: State) -> Context:
 
 def replied_object(text: str) -> dict[str, object] | None:
     """The JSON object of a reply, with whatever stands round it."""
-    said = _THOUGHT_OVER.sub("", text)
+    said = without_hidden(text, acts_at=None) or ""
     at = -1
     for _ in range(MOST_TRIES):
         at = min((place for sign in "{｛" if (place := said.find(sign, at + 1)) >= 0), default=-1)

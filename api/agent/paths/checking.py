@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from api.agent.citations import Claim, resolve, without
 from api.agent.decisions import Finish
+from api.agent.ending import Steps
 from api.agent.harmless import harmless
-from api.agent.loop import Steps, run
+from api.agent.ledger import shown_text
+from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.asides import aside
 from api.agent.paths.evidence import Look, may_look, search
@@ -58,7 +60,13 @@ def _claims(text: str, state: State) -> list[Claim]:
     resolved = resolve(text, state.ledger.blocks, shown=[entry.seen for entry in state.ledger.entries])
     claims = [*resolved.claims, *(one for one in resolved.unmarked if stated(one.sentence) == "facts")]
     order = {"unsupported": 0, "unchecked": 1, "supported": 2}
-    return sorted(claims, key=lambda one: (order[check(one.sentence, _texts(_cited(one, state))).verdict], one.start))
+    return sorted(
+        claims,
+        key=lambda one: (
+            order[check(one.sentence, [shown_text(entry) for entry in _cited(one, state)]).verdict],
+            one.start,
+        ),
+    )
 
 
 def _looked_up(state: State, claims: Sequence[Claim]) -> Generator[Effect, Event | None, list[Checked]]:
@@ -104,7 +112,7 @@ def _read(found: dict[str, object]) -> Opinions | None:
 def _fails(one: Checked, opinion: Opinion | None) -> bool:
     if opinion == "contradicted":
         return True
-    by_words = check(one.claim.sentence, _texts(one.shown)).verdict
+    by_words = check(one.claim.sentence, [shown_text(entry) for entry in one.shown]).verdict
     return by_words == "unsupported" if opinion is None else opinion == "not_shown" and by_words != "supported"
 
 
@@ -130,7 +138,3 @@ def _mended(state: State, outcome: Outcome, ending: Finish, text: str, wrong: Se
 
 def _cited(claim: Claim, state: State) -> list[LedgerEntry]:
     return [entry for block_id in claim.block_ids for entry in state.ledger.of(block_id)]
-
-
-def _texts(entries: Sequence[LedgerEntry]) -> list[str]:
-    return [f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}" for one in entries]

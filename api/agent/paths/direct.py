@@ -1,7 +1,8 @@
 """Answer without looking anything up: small talk, and work on a text that stands in the message. It cites nothing and says so."""
 
-from api.agent.loop import Steps
-from api.agent.paths.answering import last
+from msgspec.structs import replace
+
+from api.agent.ending import Steps, last
 from api.agent.prompting import Asked, task
 from api.agent.protocols import offered
 from api.agent.state import State
@@ -9,10 +10,11 @@ from shared.types.events import TurnStarted
 
 
 def direct(state: State, asked: Asked) -> Steps:
+    state.start = replace(state.start, tools=frozenset())  # their names are words like any other here
     state.talk.offer(offered(state.start, final=True))
     state.talk.say("system", state.wording.render("direct"))
     state.talk.say("user", task(state.wording, asked, read_as=None))
     state.limit("not_looked_up")
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True, purpose="direct")
-    return (yield from last(state))
+    return (yield from last(state, closed=None))

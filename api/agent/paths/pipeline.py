@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.agent.budget import LimitCode
+from api.agent.ending import Steps
 from api.agent.exact_names import exact_names
-from api.agent.loop import Steps, run
+from api.agent.loop import run
 from api.agent.paths import query_tools
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.evidence import Look, closed, drop, kept, may_look, scan, search

@@ -10,7 +10,9 @@ from typing import TypeAlias, cast
 from msgspec.structs import replace
 
 from api.agent.budget import LimitCode
-from api.agent.loop import Steps, run
+from api.agent.ending import Steps
+from api.agent.ledger import shown_text
+from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.asides import aside, one_line
@@ -86,9 +88,7 @@ def _results(
 ) -> Generator[Effect, Event | None, Values]:
     """The fields that the evidence for this part really shows."""
     blocks = {one.block_id: one for look in found.looks for one in look.blocks}
-    shown = fold(
-        "\n".join(f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}" for one in blocks.values())
-    )
+    shown = fold("\n".join(map(shown_text, blocks.values())))
     prompt = state.wording.render(
         "extract", question=question, fields=list(fields), blocks=[quoted(one.seen) for one in blocks.values()]
     )

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from api.agent.exact_names import exact_names, identifiers, spelled
 from api.agent.excerpts import asked_terms
+from api.agent.ledger import shown_text
 from api.agent.paths.evidence import Look
 from api.agent.pins import pins, unshown
 from api.agent.words import content_terms
@@ -54,7 +55,7 @@ class Signals(Struct, frozen=True, kw_only=True):
 def signals(question: str, looks: Sequence[Look]) -> Signals:
     """`looks`: searches for this question, the first one by the question itself or its rewriting."""
     blocks = list({one.block_id: one for look in looks for one in look.blocks}.values())
-    shown = [_text(one) for one in blocks]
+    shown = [shown_text(one) for one in blocks]
     wordings = [asked for text in (question, *(look.query for look in looks[:1])) if (asked := asked_terms(text))]
     covered = [
         max((len(asked & content_terms(text)) / len(asked) for asked in wordings), default=0.0) for text in shown
@@ -97,16 +98,12 @@ def unusable(question: str, looks: Sequence[Look]) -> frozenset[str]:
     for look in looks:
         for one in look.blocks:
             times[one.block_id] = times.get(one.block_id, 0) + 1
-            texts[one.block_id] = _text(one)
+            texts[one.block_id] = shown_text(one)
     return frozenset(
         name
         for name, text in texts.items()
         if times[name] == 1 and detect_lang(text) in (lang, "und") and not asked & content_terms(text)
     )
-
-
-def _text(one: LedgerEntry) -> str:
-    return f"{one.title}\n{one.section_path}\n{one.table_header}\n{one.seen}"
 
 
 def _missing(question: str, shown: str) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from api.agent.loop import Steps, run
+from api.agent.ending import Steps
+from api.agent.loop import run
 from api.agent.paths import query_tools
 from api.agent.paths.checking import verified
 from api.agent.paths.direct import direct

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from api.agent import budget
 from api.agent.brakes import Brake, deadlines
 from api.agent.budget import LimitCode
+from api.agent.ending import Steps
 from api.agent.finish import finish
-from api.agent.loop import Steps
 from api.agent.state import State
 from api.agent.steps import AskFailed, AskModel, CallTool, Event, Replied
 from api.agent.strict import repairing

@@ -7,7 +7,8 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from api.agent.loop import Steps, run
+from api.agent.ending import Steps
+from api.agent.loop import run
 from api.agent.native import ENDINGS
 from api.agent.state import State
 from api.agent.steps import (
