@@ -163,6 +163,7 @@ class UpstreamError(CiteboundError):
 
     `retry_after_s`: what the provider asked for, if it did. `partial_text`: what a broken stream had delivered.
     `window_tokens`: the largest conversation the model takes, answer included, where the provider says it.
+    `http_status`: what the provider answered with, if it answered.
     """
 
     status = 502
@@ -175,10 +176,12 @@ class UpstreamError(CiteboundError):
         retry_after_s: float | None = None,
         partial_text: str = "",
         window_tokens: int | None = None,
+        http_status: int | None = None,
         ids: Sequence[str] = (),
     ) -> None:
         super().__init__(message, ids=ids)
         self.code = code
+        self.http_status = http_status
         self.retryable = code in _RETRYABLE
         self.retry_after_s = retry_after_s
         self.partial_text = partial_text

@@ -158,7 +158,7 @@ def failure(
 ) -> UpstreamError:
     """The error with its remedy; `said`: words of the provider or ours that tell more."""
     shown = f"{host} {_REMEDIES[code]}" + (f" (HTTP {status})" if status else "") + (f": {said}" if said else ".")
-    return UpstreamError(code, shown, retry_after_s=retry_after_s)
+    return UpstreamError(code, shown, retry_after_s=retry_after_s, http_status=status)
 
 
 def refusal(

@@ -9,8 +9,7 @@ from shared.errors import SettingsError
 from shared.settings import Settings
 from shared.settings_listed import list_settings
 from shared.settings_load import config_file, data_folder, load_settings
-
-MASK = "(set, hidden)"
+from shared.settings_shown import plain_value
 
 
 def in_force(settings: Settings) -> dict[str, str]:
@@ -54,11 +53,7 @@ def read_settings(env: Mapping[str, str]) -> tuple[Settings | None, list[Check]]
 
 def shown(name: str, value: Any, *, secret: bool) -> str:
     """A setting's value as anybody may see it."""
-    if secret:
-        return f"{name} = {MASK}"
-    if name.endswith("extra_body"):  # may carry a provider's credentials
-        return f"{name} = (object with {', '.join(sorted(value))})"
-    return f"{name} = {_without_userinfo(str(value))}"
+    return f"{name} = {plain_value(name, value, secret=secret)}"
 
 
 def _described(settings: Settings, env: Mapping[str, str], path: Path | None) -> Iterator[Check]:
@@ -69,9 +64,3 @@ def _described(settings: Settings, env: Mapping[str, str], path: Path | None) ->
         setting = known[name]
         source = "environment" if env.get(setting.env) else "credential store" if setting.secret else "file"
         yield Check(name="set", state="ok", detail=f"{text} ({source})")
-
-
-def _without_userinfo(text: str) -> str:
-    scheme, separator, rest = text.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://***@{host.rpartition('@')[2]}{slash}{path}" if separator and "@" in host else text

@@ -13,9 +13,10 @@ from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, sh
 from scripts.citebound.commands.imports import exit_code, standing
 from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line, tree_lines
 from scripts.citebound.console import complain, note, plain, size
-from scripts.citebound.doctor.configured import MASK, read_settings, shown
+from scripts.citebound.doctor.configured import read_settings, shown
 from scripts.citebound.failure import CommandFailed
 from shared.ids import RunId, SnapshotId
+from shared.settings_shown import MASK
 from shared.telemetry import names
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
 from shared.types.imports import Import
