@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from rich.console import Console
 from rich.table import Table
 
-from scripts.bench.harness import provider_process
+from scripts.bench.doubles import provider_process
 from scripts.bench.library import BLOCKS_PER_DOCUMENT, Library
 from scripts.citebound.api import Api
 from scripts.citebound.commands.imports import send_paths, watch

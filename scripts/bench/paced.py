@@ -2,8 +2,9 @@
 
     python -m scripts.bench.paced [--first-token-ms 300] [--tokens-per-s 30]        (prints its base_url)
 Every chat call is one of three turns of a run: a search, a scan, an answer with its sources. One clock writes the next
-piece of every stream, 30 times a second. /v1/embeddings gives arbitrary vectors at once. GET /control/served tells how long
-each run's chat calls took here, and how late the clock was: neither is the harness's time.
+piece of every stream, 30 times a second, a part of the streams at each of its strokes: tokens of different streams don't come
+in the same instant. /v1/embeddings gives arbitrary vectors at once. GET /control/served tells how long each run's chat calls
+and an embedding call took here, and how late the clock was: none of it is the harness's time.
 """
 
 import argparse
@@ -14,12 +15,15 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import cycle
+from statistics import median
 
 from shared.ids import BLOCK_ID_PATTERN
 from tests.doubles.provider import hash_vectors
 
 PIECE = 4  # characters, about a token of English and two of Chinese
 SOURCES = 3  # of each sentence
+STROKES = 8  # of the clock, for one piece of every stream
 STEP_ONE, STEP_TWO = "STEP-ONE", "STEP-TWO"
 QUESTION = "How often must the main bearing be greased? 主轴承多久润滑一次？"
 _FIRST = f"Thought: {STEP_ONE}. I look for the interval.\nAction: search_blocks[" + json.dumps(
@@ -50,9 +54,10 @@ class Paced:
     def __init__(self, *, first_token_s: float, tokens_per_s: float) -> None:
         self._first_token_s = first_token_s
         self._tick_s = 1 / tokens_per_s if tokens_per_s else 0.0
-        self._streams: set[Stream] = set()
+        self._streams: tuple[set[Stream], ...] = tuple(set[Stream]() for _ in range(STROKES))
         self._served: dict[str, float] = defaultdict(float)  # s by run
         self._late: list[float] = []  # s
+        self._embedded: list[float] = []  # s
 
     async def serve(self, port: int) -> None:
         server = await asyncio.start_server(self._client, "127.0.0.1", port, backlog=512)
@@ -65,23 +70,23 @@ class Paced:
 
     async def _tick(self) -> None:
         due = time.perf_counter()
-        while True:
-            due += self._tick_s
+        for streams in cycle(self._streams):
+            due += self._tick_s / STROKES
             await asyncio.sleep(max(due - time.perf_counter(), 0))
             now = time.perf_counter()
-            if self._streams:
+            if streams:
                 self._late.append(now - due)
-            for stream in list(self._streams):
+            for stream in list(streams):
                 if stream.starts <= now:
-                    self._step(stream)
+                    self._step(stream, streams)
 
-    def _step(self, stream: Stream) -> None:
+    def _step(self, stream: Stream, streams: set[Stream]) -> None:
         if stream.writer.is_closing():
             stream.pieces.clear()
         else:
             stream.writer.write(stream.pieces.popleft())
         if not stream.pieces:
-            self._streams.discard(stream)
+            streams.discard(stream)
             stream.done.set()
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -102,15 +107,17 @@ class Paced:
             else:
                 writer.write(_HEAD)
                 stream = Stream(writer, pieces, starts=began + self._first_token_s)
-                self._streams.add(stream)
+                min(self._streams, key=len).add(stream)
                 await stream.done.wait()
             run = _RUN.findall(body)
             self._served[run[-1].decode() if run else ""] += time.perf_counter() - began
         elif path.endswith(b"/embeddings"):
             _send(writer, _embeddings(body))
+            self._embedded.append(time.perf_counter() - began)
         else:
-            late = sorted(self._late) or [0.0]
-            _send(writer, {"served": self._served, "late_p95_ms": 1000 * late[int(len(late) * 0.95)]})
+            late, embedded = sorted(self._late) or [0.0], self._embedded or [0.0]
+            told = {"late_p95_ms": 1000 * late[int(len(late) * 0.95)], "embedding_ms": 1000 * median(embedded)}
+            _send(writer, {"served": self._served, **told})
 
 
 def _reply(body: bytes) -> str:
