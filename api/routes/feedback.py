@@ -13,7 +13,7 @@ from shared.access import Access
 from shared.errors import NotFound
 from shared.ids import RunId
 from shared.telemetry.cases import StoredCase, case_of, check_gold, item_of, run_of, unknown_case
-from shared.types.cases import Case, CaseChange, CaseStatus, EvaluationItem, Feedback, NewFeedback
+from shared.types.cases import Case, CaseChange, CaseStatus, EvaluationItem, Feedback, NewFeedback, OwnFeedback
 from shared.types.runs import RunRecord
 
 
@@ -27,6 +27,14 @@ def give_feedback(
     parts.telemetry.cases.say(RunId(run_id), data, by=access.key_id, now_ms=parts.now_ms())
     stored = parts.telemetry.cases.get(RunId(run_id))
     return Feedback(run_id=RunId(run_id), thumb=data.thumb, case=None if stored is None else case_of(stored, record))
+
+
+@get("/{run_id:str}/feedback", sync_to_thread=True)
+def own_feedback(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> OwnFeedback:
+    """What the caller said of it last."""
+    access = access_of(request)
+    parts.telemetry.run_record(RunId(run_id), access)
+    return parts.telemetry.cases.own(RunId(run_id), by=access.key_id)
 
 
 @get("/", sync_to_thread=True)

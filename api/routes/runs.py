@@ -14,7 +14,7 @@ from api.parts import Parts
 from api.routes.accepting import preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.again import audit_run, rerun_run
-from api.routes.feedback import give_feedback
+from api.routes.feedback import give_feedback, own_feedback
 from api.routes.replay import replay_run
 from api.routes.streams import run_events, stream
 from api.wishes import Wishes, ask_for
@@ -118,6 +118,7 @@ runs = Router(
         audit_run,
         rerun_run,
         give_feedback,
+        own_feedback,
     ],
     tags=["runs"],
     opt=NEEDS_READ,

@@ -21,6 +21,7 @@ from shared.types.cases import (
     Gold,
     Layer,
     NewFeedback,
+    OwnFeedback,
     Said,
     Thumb,
 )
@@ -97,6 +98,16 @@ class Cases:
     def get(self, run_id: RunId) -> StoredCase | None:
         with self._open() as db:
             return next(_stored(db.conn, "where run_id = ?", [run_id]), None)
+
+    def own(self, run_id: RunId, *, by: KeyId | None) -> OwnFeedback:
+        """What one caller said of a run."""
+        with self._open() as db:
+            said = db.conn.execute(
+                "select thumb, comment from feedback where run_id = ? and by = ?", [run_id, by or _OWNER]
+            ).fetchone()
+            layer = db.conn.execute("select layer from cases where run_id = ?", [run_id]).fetchone()
+        thumb, comment = said or (None, "")
+        return OwnFeedback(run_id=run_id, thumb=thumb, comment=comment, layer=layer[0] if layer else None)
 
     def newest(self, *, status: CaseStatus | None) -> list[StoredCase]:
         """The newest first."""

@@ -65,6 +65,15 @@ class Feedback(Struct, frozen=True, kw_only=True):
     case: Case | None
 
 
+class OwnFeedback(Struct, frozen=True, kw_only=True):
+    """What the caller said last of a run. `layer`: of the run's case, whoever named it."""
+
+    run_id: RunId
+    thumb: Thumb | None  # None = nothing yet
+    comment: str = ""
+    layer: Layer | None = None
+
+
 class Gold(Struct, frozen=True, kw_only=True):
     quote: str  # verbatim
     block_id: BlockId

@@ -1,5 +1,6 @@
 // Ask: sends a question, tells what happens to it, shows what came of it.
-import { byId, call, el, events, getJson, postJson, Refused, words } from "./dom.js";
+import { agreed } from "./confirm.js";
+import { byId, call, el, events, fill, getJson, postJson, Refused, words } from "./dom.js";
 import { choose, scope } from "./scope.js";
 import * as source from "./source.js";
 import { Turn } from "./turn.js";
@@ -26,11 +27,9 @@ question.addEventListener("keydown", (event) => {
 byId("stop").addEventListener("click", stop);
 byId("new").addEventListener("click", () => {
   stop();
-  begin("new");
-  thread.replaceChildren();
-  byId("greeting").hidden = false;
-  question.focus();
+  afresh();
 });
+byId("delete").addEventListener("click", () => remove(conversation));
 byId("earlier").addEventListener("toggle", earlier);
 
 async function ask(text) {
@@ -79,33 +78,63 @@ function busy(on) {
   byId("stop").hidden = !on;
   byId("stop").disabled = false;
   byId("send").disabled = on;
+  byId("delete").disabled = on;
   if (on) byId("stop").focus();
   else if (!matchMedia("(pointer: coarse)").matches) question.focus({ preventScroll: true }); // a phone's keyboard would cover the answer
 }
 
 function begin(id) {
   conversation = id;
-  byId("new").hidden = id === "new";
+  for (const name of ["new", "delete"]) byId(name).hidden = id === "new";
   history.replaceState(null, "", id === "new" ? "/" : `/?conversation=${encodeURIComponent(id)}`);
+}
+
+function afresh() {
+  begin("new");
+  thread.replaceChildren();
+  byId("greeting").hidden = false;
+  question.focus();
 }
 
 async function earlier() {
   if (!byId("earlier").open) return;
   const found = await getJson("/api/conversations?limit=20");
-  const items = found.filter((one) => one.turns).map((one) => el("li", {}, el("a", { href: `/?conversation=${one.conversation_id}` }, one.title)));
+  const items = found.filter((one) => one.turns).map((one) => {
+    const button = el("button.quiet.small.danger", { type: "button", "aria-label": `${words.ask.delete_one}: ${one.title}` }, words.ask.delete_one);
+    button.addEventListener("click", () => remove(one.conversation_id, one.title));
+    return el("li", {}, el("a", { href: `/?conversation=${one.conversation_id}` }, one.title), button);
+  });
   byId("earlier-list").replaceChildren(...(items.length ? items : [el("li", {}, words.ask.earlier_none)]));
+}
+
+/** title: of one in the list; none for the one on the page. */
+async function remove(id, title) {
+  const ask = title ? fill(words.ask.ask_delete_one, { title: title.slice(0, 60) }) : words.ask.ask_delete;
+  if (!(await agreed(`${ask}\n\n${words.ask.ask_delete_what}`, words.ask.yes_delete))) return;
+  byId("problem").hidden = true;
+  try {
+    await call(`/api/conversations/${encodeURIComponent(id)}`, { method: "DELETE" });
+    say(words.ask.deleted);
+    if (id === conversation) afresh();
+    await earlier();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    byId("problem").textContent = error.message;
+    byId("problem").hidden = false;
+  }
 }
 
 async function recall() {
   if (conversation === "new") return;
   try {
     const found = await getJson(`/api/conversations/${encodeURIComponent(conversation)}`);
-    byId("new").hidden = false;
+    begin(conversation);
     for (const one of found.turns) {
       const turn = new Turn(one.question, { open: source.open, again: () => current || ask(one.question), say: () => {} });
       thread.append(turn.root);
       byId("greeting").hidden = true;
-      turn.complete(await getJson(`/api/runs/${one.run_id}`));
+      const [answer, given] = await Promise.all([getJson(`/api/runs/${one.run_id}`), getJson(`/api/runs/${one.run_id}/feedback`)]);
+      turn.complete(answer, "", given);
     }
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

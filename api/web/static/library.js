@@ -1,5 +1,6 @@
 // Library: files in, what becomes of them, and the acts on imports and snapshots. What is shown is rendered by the server: after each
 // change its part of the page is asked for again.
+import { agreed } from "./confirm.js";
 import { byId, call, events, fill, Refused, words } from "./dom.js";
 import { localTimes } from "./frame.js";
 import { send } from "./upload.js";
@@ -10,7 +11,7 @@ const watched = new Set();
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-act]");
-  if (!button || (button.dataset.ask && !(await agreed(button)))) return;
+  if (!button || (button.dataset.ask && !(await agreed(button.dataset.ask, button.dataset.yes)))) return;
   button.disabled = true;
   await attempt(async () => {
     await call(button.dataset.act, { method: button.dataset.method ?? "POST" });
@@ -29,17 +30,6 @@ byId("samples")?.addEventListener("click", (event) => {
 
 if (byId("upload")) prepareUpload();
 watch();
-
-/** Whether the person means it. */
-function agreed({ dataset }) {
-  const dialog = byId("confirm");
-  byId("confirm-text").textContent = dataset.ask;
-  byId("confirm-yes").textContent = dataset.yes;
-  dialog.returnValue = "no";
-  dialog.showModal();
-  byId("confirm-no").focus();
-  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
-}
 
 async function attempt(act) {
   byId("problem").hidden = true;

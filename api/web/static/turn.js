@@ -2,6 +2,7 @@
 import { el, fill, words } from "./dom.js";
 import { prose } from "./prose.js";
 import { pages } from "./source.js";
+import { thumbs } from "./thumbs.js";
 
 const BADGE = { complete: "good", partial: "warn", refused: "warn", clarification: "", failed: "bad" };
 
@@ -68,7 +69,8 @@ export class Turn {
     this.draft.append(text);
   }
 
-  complete(answer, message = "") {
+  /** given: what the reader said of it before. */
+  complete(answer, message = "", given = null) {
     this.over = true;
     this.settle(answer.status === "failed");
     const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
@@ -82,7 +84,7 @@ export class Turn {
         this.claims(answer.claims ?? []),
         part(words.run.notes, answer.limitations.map((one) => one.text)),
         missing(answer.snapshot),
-        this.meta(answer),
+        ...this.meta(answer, given),
       ].filter(Boolean),
     );
     this.say(`${cancelled ? words.run.stopped : words.run.done} ${text.slice(0, 2000)}`);
@@ -93,7 +95,7 @@ export class Turn {
     this.settle(true);
     this.body.append(
       el("p.notice.bad", { role: "alert" }, message, detail && detail !== message ? el("span.hint", {}, ` ${detail}`) : ""),
-      this.meta(null),
+      ...this.meta(null),
     );
   }
 
@@ -143,12 +145,15 @@ export class Turn {
     );
   }
 
-  meta(answer) {
+  meta(answer, given) {
     const again = el("button.quiet.small", { type: "button" }, words.run.again);
     again.addEventListener("click", () => this.again());
-    const status = answer && el(`span.badge${BADGE[answer.status] ? `.${BADGE[answer.status]}` : ""}`, {}, words.status[answer.status]);
-    const took = answer && el("span", {}, fill(words.run.took, { s: (answer.duration_ms / 1000).toFixed(1) }));
-    return el("p.meta", {}, ...[status, took, again, answer?.text ? copier(answer) : null].filter(Boolean));
+    if (!answer) return [el("p.meta", {}, again)];
+    const badge = el(`span.badge${BADGE[answer.status] ? `.${BADGE[answer.status]}` : ""}`, {}, words.status[answer.status]);
+    const took = el("span", {}, fill(words.run.took, { s: (answer.duration_ms / 1000).toFixed(1) }));
+    const { buttons, more } = thumbs(answer.run_id, given);
+    const trace = el("a.quiet.small", { href: `/traces/${answer.run_id}` }, words.run.trace);
+    return [el("div.meta", {}, badge, took, again, answer.text ? copier(answer) : null, trace, buttons), more];
   }
 }
 

@@ -557,6 +557,7 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/runs/{run_id}/export"): Route(needs="read", probes=_run("/export")),
     ("GET", "/api/runs/{run_id}/audit"): Route(needs="read", probes=_run("/audit", shows=False)),
     ("POST", "/api/runs/{run_id}/rerun"): Route(needs="read", probes=_rerun),
+    ("GET", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_run("/feedback")),
     ("POST", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_feedback),
     ("GET", "/api/cases"): Route(needs="read", probes=_one("/api/cases", shows=True)),
     ("GET", "/api/cases/{case_id}"): Route(needs="read", probes=_case()),

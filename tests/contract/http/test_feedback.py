@@ -63,6 +63,20 @@ def test_a_thumb_up_makes_none_and_closes_one_that_nobody_holds_down(asked: Site
     assert [len(found) for found in statuses] == [0, 1]
 
 
+def test_each_caller_finds_again_what_he_said_himself(asked: Site) -> None:
+    key = {"Authorization": f"Bearer {a_key(asked, 'reader', ())}"}
+    with asked.client() as client:
+        run_id = a_run(client, key)["run_id"]
+        path = f"/api/runs/{run_id}/feedback"
+        nothing = client.get(path, headers=key).json()
+        said(client, run_id, thumb="up", comment="正是这样", headers=key)
+        said(client, run_id, thumb="down", comment="漏了一条", layer="ignored")
+        found = [client.get(path, headers=headers).json() for headers in (key, {})]
+    assert nothing == {"run_id": run_id, "thumb": None, "comment": "", "layer": None}
+    assert [(one["thumb"], one["comment"]) for one in found] == [("up", "正是这样"), ("down", "漏了一条")]
+    assert {one["layer"] for one in found} == {"ignored"}
+
+
 def test_a_case_becomes_an_evaluation_item_with_the_marked_quotes_also_after_a_restart(asked: Site) -> None:
     with asked.client() as client:
         answer = a_run(client)

@@ -1,0 +1,13 @@
+// Whether the person means it. The page holds the dialog (macro `confirm`).
+import { byId } from "./dom.js";
+
+/** ask: what will happen. yes: what the button that does it says. */
+export function agreed(ask, yes) {
+  const dialog = byId("confirm");
+  byId("confirm-text").textContent = ask;
+  byId("confirm-yes").textContent = yes;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  byId("confirm-no").focus();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+}
