@@ -180,6 +180,7 @@ _MAKES_PARTIAL = frozenset(
         "claims_unchecked",
         "no_citation",
         "plan_uncovered",
+        "plan_unlooked",
         "provider_cut_prompt",
         "tool_failed",
         "uncited_claims",

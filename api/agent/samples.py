@@ -84,7 +84,11 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         *({"code": "uncited_claims", "count": n, "sentences": ["A.", "B."][:n]} for n in (1, 2)),
         *({"code": "claims_dropped", "count": count} for count in (1, 2)),
         {"code": "not_looked_up"},
-        *({"code": "plan_uncovered", "questions": ["甲？", "乙？"][:n]} for n in (1, 2)),
+        *(
+            {"code": code, "questions": ["甲？", "乙？"][:n]}
+            for code in ("plan_uncovered", "plan_unlooked")
+            for n in (1, 2)
+        ),
         *({"code": "claims_unchecked", "count": count} for count in (1, 2)),
     ),
     "repair": tuple(
@@ -144,12 +148,19 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
     ),
     "answering": tuple({"collection": "# 文档库", "protocol": protocol} for protocol in _PROTOCOLS),
     "answer": tuple(
-        {"blocks": blocks, "uncovered": uncovered, "careful": careful, "closed": closed, "protocol": protocol}
+        {
+            "blocks": blocks,
+            "uncovered": uncovered,
+            "unlooked": unlooked,
+            "careful": careful,
+            "closed": closed,
+            "protocol": protocol,
+        }
         for protocol in _PROTOCOLS
-        for blocks, uncovered, careful, closed in (
-            (2, [], False, False),
-            (2, ["病假有几天？"], True, True),
-            (0, ["年假有几天？", "病假有几天？"], False, False),
+        for blocks, uncovered, unlooked, careful, closed in (
+            (2, [], [], False, False),
+            (2, ["病假有几天？"], ["事假有几天？"], True, True),
+            (0, ["年假有几天？", "病假有几天？"], [], False, False),
         )
     ),
     "direct": ({},),

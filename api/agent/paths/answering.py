@@ -39,8 +39,15 @@ def hand_over(state: State, path: PathName, reason: str) -> Opening:
     yield Noted(event=names.ROUTE, values={"path": path, "reason": reason, "forced": False})
 
 
-def answer(state: State, *, uncovered: Sequence[str] = (), careful: bool = False, closed: str | None = None) -> Steps:
-    """`uncovered`: parts of the question that nothing was found for. `careful`: what was found may not be what is meant.
+def answer(
+    state: State,
+    *,
+    uncovered: Sequence[str] = (),
+    unlooked: Sequence[str] = (),
+    careful: bool = False,
+    closed: str | None = None,
+) -> Steps:
+    """`uncovered`, `unlooked`: parts of the question that nothing was found for, that the search was not done with. `careful`: what was found may not be what is meant.
     `closed`: why looking things up ended early, if it did.
     """
     state.turn += 1
@@ -52,6 +59,7 @@ def answer(state: State, *, uncovered: Sequence[str] = (), careful: bool = False
             "answer",
             blocks=blocks,
             uncovered=list(uncovered),
+            unlooked=list(unlooked),
             careful=careful,
             closed=closed is not None,
             protocol=state.start.protocol,

@@ -18,7 +18,7 @@ from api.agent.ledger import shown_text
 from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.asides import aside
-from api.agent.paths.evidence import Look, may_look, search
+from api.agent.paths.evidence import Look, closed, search
 from api.agent.state import State
 from api.agent.stated import stated
 from api.agent.steps import Effect, Event, Outcome
@@ -72,7 +72,7 @@ def _claims(text: str, state: State) -> list[Claim]:
 def _looked_up(state: State, claims: Sequence[Claim]) -> Generator[Effect, Event | None, list[Checked]]:
     checked: list[Checked] = []
     for claim in claims:
-        if not may_look(state):
+        if (yield from closed(state)) is not None:
             break
         look = yield from search(state, claim.sentence, purpose="check")
         if not isinstance(look, Look):

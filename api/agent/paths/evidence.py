@@ -59,15 +59,8 @@ def _look(state: State, tool: ToolName, arguments: dict[str, object], query: str
     )
 
 
-def may_look(state: State) -> bool:
-    """Whether one more look-up is within count and time, and the answer affordable after it."""
-    due = brakes.due(tool_calls=state.spent.tool_calls, no_gain=0, elapsed_ms=state.elapsed_ms, limits=state.limits)
-    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
-    return due is None and not isinstance(verdict, Refused)
-
-
 def closed(state: State) -> Closing:
-    """Why nothing more may be looked up, if so; said as a limitation, as the loop says it."""
+    """Why nothing more may be looked up, if so: count and time, or no answer affordable after it. Said as the loop says it."""
     brake = brakes.due(tool_calls=state.spent.tool_calls, no_gain=0, elapsed_ms=state.elapsed_ms, limits=state.limits)
     if brake is not None:
         state.limit(brake)

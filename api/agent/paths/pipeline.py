@@ -10,13 +10,12 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.agent.budget import LimitCode
 from api.agent.ending import Steps
 from api.agent.exact_names import exact_names
 from api.agent.loop import run
 from api.agent.paths import query_tools
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
-from api.agent.paths.evidence import Look, closed, drop, kept, may_look, scan, search
+from api.agent.paths.evidence import Look, closed, drop, kept, scan, search
 from api.agent.paths.sufficiency import Sufficiency, judge, signals, unusable
 from api.agent.prompting import Asked, task
 from api.agent.state import State
@@ -29,11 +28,11 @@ Judging: TypeAlias = Generator[Effect, Event | None, Sufficiency]
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
-    """What was found for one question and kept. `refused`: the limit that let a result not in; nothing more may be looked up."""
+    """What was found for one question and kept. `closed`: why it was not looked for any further, where it should have been."""
 
     looks: tuple[Look, ...]
     verdict: Sufficiency
-    refused: LimitCode | None = None
+    closed: str | None = None
 
     @property
     def blocks(self) -> frozenset[str]:
@@ -51,12 +50,15 @@ def pipeline(state: State, asked: Asked, question: str, *, may_hand_over: bool) 
         return (yield from answer(state, closed=why))
     query = question if exact_names(question) else ((yield from query_tools.rewrite(state, question)) or question)
     gathered = yield from gather(state, question, query, correct=not may_hand_over)
-    if gathered.refused is None and gathered.verdict == "insufficient" and may_hand_over and may_look(state):
-        yield from hand_over(state, "agent", "insufficient")
-        start_over(state)
-        state.start = replace(state.start, task=task(state.wording, asked, read_as=question))
-        return (yield from run(state))
-    return (yield from answer(state, careful=gathered.verdict == "ambiguous", closed=gathered.refused))
+    why = gathered.closed
+    if why is None and gathered.verdict == "insufficient" and may_hand_over:
+        why = yield from closed(state)
+        if why is None:
+            yield from hand_over(state, "agent", "insufficient")
+            start_over(state)
+            state.start = replace(state.start, task=task(state.wording, asked, read_as=question))
+            return (yield from run(state))
+    return (yield from answer(state, careful=gathered.verdict == "ambiguous", closed=why))
 
 
 def gather(state: State, question: str, query: str, *, correct: bool, keep: frozenset[str] = frozenset()) -> Gathering:
@@ -66,7 +68,7 @@ def gather(state: State, question: str, query: str, *, correct: bool, keep: froz
     """
     first = yield from search(state, query)
     if not isinstance(first, Look):
-        return Gathered(looks=(), verdict="insufficient", refused=first)
+        return Gathered(looks=(), verdict="insufficient", closed=first)
     verdict = yield from _judged(state, question, (first,))
     if verdict == "sufficient":
         return Gathered(looks=(first,), verdict=verdict)
@@ -81,19 +83,23 @@ def gather(state: State, question: str, query: str, *, correct: bool, keep: froz
 def _again(state: State, question: str, before: tuple[Look, ...], keep: frozenset[str]) -> Gathering:
     """Look in other words, then judge all of it once more. `before`: what an ambiguous first search showed."""
     looks = list(before)
-    refused: LimitCode | None = None
-    for kind, query in (yield from _other_words(state, question, ambiguous=bool(before)))[:MORE_LOOKS]:
-        if not may_look(state):
+    queries: list[tuple[str, str]] = []
+    why = yield from closed(state)
+    if why is None:
+        queries = (yield from _other_words(state, question, ambiguous=bool(before)))[:MORE_LOOKS]
+    for kind, query in queries:
+        why = yield from closed(state)
+        if why is not None:
             break
         look = yield from (scan(state, query) if kind == "scan" else search(state, query, purpose=kind))
         if not isinstance(look, Look):
-            refused = look
+            why = look
             break
         looks.append(look)
     verdict = yield from _judged(state, question, looks)
     gone = _droppable(looks, keep) if verdict == "insufficient" else unusable(question, looks) - keep
     yield from drop(state, looks, gone, reason=verdict)
-    return Gathered(looks=tuple(kept(look, gone) for look in looks), verdict=verdict, refused=refused)
+    return Gathered(looks=tuple(kept(look, gone) for look in looks), verdict=verdict, closed=why)
 
 
 def _other_words(

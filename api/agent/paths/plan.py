@@ -9,16 +9,15 @@ from typing import TypeAlias, cast
 
 from msgspec.structs import replace
 
-from api.agent.budget import LimitCode
 from api.agent.ending import Steps
 from api.agent.ledger import shown_text
 from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.asides import aside, one_line
-from api.agent.paths.evidence import may_look
+from api.agent.paths.evidence import closed
 from api.agent.paths.pipeline import Gathered, gather
-from api.agent.paths.planning import Plan, Refused, SubQuestion, filled, needed, read_plan
+from api.agent.paths.planning import Plan, Refused, filled, needed, read_plan
 from api.agent.prompting import Asked, task
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted
@@ -43,16 +42,22 @@ def plan(state: State, asked: Asked, question: str) -> Steps:
     values: Values = {}
     covered: list[Gathered] = []
     uncovered: list[str] = []
-    closed: LimitCode | None = None
+    unlooked: list[str] = []
+    why: str | None = None
     for part in made.questions:
         text = filled(part, values)
-        if text is None or closed is not None or not may_look(state):
-            uncovered.append(_told(part, text))
+        if why is None and text is not None:
+            why = yield from closed(state)
+        if why is not None:
+            unlooked.append(text or part.question)
+            continue
+        if text is None:
+            uncovered.append(part.question)
             continue
         found = yield from gather(state, text, text, correct=True, keep=_kept(covered))
-        closed = found.refused
+        why = found.closed
         if found.verdict == "insufficient":
-            uncovered.append(_told(part, text))
+            (uncovered if why is None else unlooked).append(text)
             continue
         covered.append(found)
         fields = needed(made, part)
@@ -60,7 +65,9 @@ def plan(state: State, asked: Asked, question: str) -> Steps:
             values.update((yield from _results(state, part.id, text, fields, found)))
     if uncovered:
         state.limit("plan_uncovered", questions=uncovered)
-    return (yield from answer(state, uncovered=uncovered, closed=closed))
+    if unlooked:
+        state.limit("plan_unlooked", questions=unlooked)
+    return (yield from answer(state, uncovered=uncovered, unlooked=unlooked, closed=why))
 
 
 def _planned(state: State, question: str) -> Planning:
@@ -104,10 +111,6 @@ def _results(
 def _fields(found: dict[str, object]) -> dict[str, object] | None:
     fields = found.get("fields", found)
     return cast("dict[str, object]", fields) if isinstance(fields, dict) else None
-
-
-def _told(part: SubQuestion, text: str | None) -> str:
-    return text if text is not None else part.question
 
 
 def _kept(covered: list[Gathered]) -> frozenset[str]:

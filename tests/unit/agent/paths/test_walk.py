@@ -6,8 +6,9 @@ import pytest
 
 from api.agent.decisions import Finish
 from api.agent.finish import finish
+from api.agent.steps import Braked
 from shared.telemetry import names
-from shared.types.runs import Limits
+from shared.types.runs import Limits, PathName
 from tests.promises import promise
 from tests.unit.agent.paths.walking import events, held, purposes, seen, walked
 from tests.unit.agent.playing import Scripted, fails, result, says, search
@@ -224,6 +225,48 @@ def test_parts_share_their_evidence_and_none_drops_the_others() -> None:
     final = "\n".join(message.content for message in played.asked[-1].messages)
     assert "停车位" not in final
     assert "- E-9 是什么？" in final
+
+
+PARTS = as_json(
+    questions=[
+        {"id": "a", "question": "员工年假有几天？", "gives": ["天数"]},
+        {"id": "b", "question": "病假最多几天？"},
+        {"id": "c", "question": "比{a.天数}更长的假有哪些？"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "brake", "said"),
+    [
+        (Limits(max_tool_calls=1), "brake_count", [result(LEAVE), as_json(fields={"天数": "五天"})]),
+        (Limits(max_wall_seconds=10), "brake_time", [result(LEAVE), says(as_json(fields={}), elapsed_ms=9_000)]),
+    ],
+)
+def test_a_plan_that_is_braked_says_so_and_which_parts_it_was_not_done_with(
+    limits: Limits, brake: str, said: list[Scripted]
+) -> None:
+    script = [PARTS, *said, ends(f"年假五天【来源：{LEAVE.block_id}】。")]
+    played = walked("plan", "员工年假有几天？病假最多几天？", script, limits=limits)
+    assert [note.kind for note in played.notes if isinstance(note, Braked)] == [brake]
+    assert played.outcome.reason == brake
+    verified = finish(played.outcome, wording=ZH)
+    assert (verified.status, [one.code for one in verified.limitations]) == ("partial", [brake, "plan_unlooked"])
+    assert "2 个部分没有查完" in verified.limitations[1].text
+    assert "- 病假最多几天？" in played.asked[-1].messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("pipeline", [result(CAR), "Action: Refuse[没有找到 E-4021。]"]),
+        ("verify", [search("E-4021"), result(CAR), ends("E-4021 是 3 号泵。")]),
+    ],
+)
+def test_a_look_up_that_is_not_made_for_want_of_calls_is_told(path: PathName, script: list[Scripted]) -> None:
+    played = walked(path, "E-4021 是什么意思？", script, limits=Limits(max_tool_calls=1), reason="exact_identifier")
+    assert "brake_count" in {note.kind for note in played.notes if isinstance(note, Braked)}
+    assert "brake_count" in {one.code for one in played.outcome.limitations}
 
 
 def test_a_quarter_spelled_otherwise_keeps_its_evidence() -> None:
