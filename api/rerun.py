@@ -42,11 +42,18 @@ async def audit(parts: Parts, record: RunRecord, trace: Trace, access: Access) -
 
 
 async def rerun(
-    parts: Parts, record: RunRecord, wanted: RerunWanted, *, access: Access, limits: Limits, asking: Asking
+    parts: Parts,
+    record: RunRecord,
+    wanted: RerunWanted,
+    *,
+    access: Access,
+    limits: Limits,
+    asking: Asking,
+    told: Callable[[Once], None] = lambda _: None,
 ) -> Rerun:
-    """One after the other. `limits`: the most that a run of this caller may take. Raises: what asking raises."""
+    """One after the other. `limits`: the most that a run of this caller may take. `told`: of each as it ends. Raises: what asking raises."""
     answer, manifest, retrieval = record.answer, record.answer.manifest, record.retrieval
-    told = Rerun(
+    found = Rerun(
         run_id=answer.run_id,
         snapshot_id=answer.snapshot_id,
         criterion="same_status_and_documents" if wanted.expected_quote is None else "expected_quote",
@@ -56,7 +63,7 @@ async def rerun(
     _, hindrance = await _hindrances(parts, record, access)
     if hindrance is not None or manifest is None or retrieval is None:
         reason, detail = hindrance or ("never_began", "")
-        return structs.replace(told, reason=reason, detail=detail)
+        return structs.replace(found, reason=reason, detail=detail)
     ask = Ask(
         question=answer.question,
         limits=_within(manifest.limits, limits),
@@ -70,8 +77,11 @@ async def rerun(
         rerun_of=answer.run_id,
     )
     mine = common_access(record.access, access)
-    runs = tuple([_judged(await asking(ask, mine), record, wanted.expected_quote) for _ in range(wanted.times)])
-    return structs.replace(told, possible=True, **_summed(runs))
+    runs: list[Once] = []
+    for _ in range(wanted.times):
+        runs.append(_judged(await asking(ask, mine), record, wanted.expected_quote))
+        told(runs[-1])
+    return structs.replace(found, possible=True, **_summed(tuple(runs)))
 
 
 def _summed(runs: tuple[Once, ...]) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 import re
 
+FORMS = ("application/json", "text/event-stream")  # of what may take long: all at its end, or as it happens
+
 _QUALITY = re.compile(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", re.ASCII | re.IGNORECASE)
 
 

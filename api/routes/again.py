@@ -1,18 +1,23 @@
 """Which kinds of "again" a run allows, and the one that asks it anew. For whoever may read the run."""
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
-from litestar import get, post
+from litestar import Response, get, post
 from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody
 
 from api import rerun as again
 from api.desk import Ask, record_unless_gone
 from api.parts import Parts
+from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
+from api.routes.streams import rerun_events, stream
 from shared.access import Access
 from shared.ids import RunId
-from shared.types.again import Audit, Rerun, RerunWanted
+from shared.types.again import Audit, Once, Rerun, RerunWanted
 from shared.types.runs import RunRecord
 
 
@@ -25,18 +30,35 @@ async def audit_run(request: AnyRequest, parts: NamedDependency[Parts], run_id: 
     return await again.audit(parts, record, trace, access)
 
 
-@post("/{run_id:str}/rerun", status_code=200)
+@post(
+    "/{run_id:str}/rerun",
+    status_code=200,
+    responses={200: ResponseSpec(data_container=Rerun, description="how it came out, or events")},
+)
 async def rerun_run(
     request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str], data: JSONBody[RerunWanted]
-) -> Rerun:
+) -> Response[Any]:
     """Ask the question again, some times: same snapshot, scope, wording, path and limits; how many pass, how they fail, how often it flips.
 
-    Costs what asking costs. Closing the connection ends the run that is under way; those before it stay.
+    Costs what asking costs. With `Accept: text/event-stream` each time as it ends (`once`), then all of it (`rerun`).
+    Closing the connection ends the run that is under way; those before it stay.
     """
-    access = access_of(request)
+    access, limits = access_of(request), caller_of(request).limits
     record = await asyncio.to_thread(parts.telemetry.run_record, RunId(run_id), access)
 
-    async def asking(ask: Ask, mine: Access) -> RunRecord:
+    async def carried_out(asking: again.Asking, told: Callable[[Once], None]) -> Rerun:
+        return await again.rerun(parts, record, data, access=access, limits=limits, asking=asking, told=told)
+
+    async def streamed(ask: Ask, mine: Access) -> RunRecord:
+        run = await parts.desk.begin(ask, mine)
+        try:
+            return await run.record()
+        finally:
+            run.cancel()  # no more than a word to a run that is over
+
+    async def awaited(ask: Ask, mine: Access) -> RunRecord:
         return await record_unless_gone(await parts.desk.begin(ask, mine), request.receive)
 
-    return await again.rerun(parts, record, data, access=access, limits=caller_of(request).limits, asking=asking)
+    if preferred(request.headers.get("accept", ""), FORMS) == "text/event-stream":
+        return stream(rerun_events(lambda told: carried_out(streamed, told), heartbeat_s=parts.heartbeat_s))
+    return Response(await carried_out(awaited, lambda _: None))

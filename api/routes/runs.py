@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from api.callers import NEEDS_READ
 from api.desk import MAX_QUESTION, record_unless_gone
 from api.parts import Parts
-from api.routes.accepting import preferred
+from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.again import audit_run, rerun_run
 from api.routes.feedback import give_feedback, own_feedback
@@ -22,8 +22,6 @@ from shared.ids import RunId
 from shared.types.runfiles import RunFile
 from shared.types.runs import Answer, LedgerEntry, RunRecord
 from shared.types.traces import RunSummary, Trace
-
-_FORMS = ("application/json", "text/event-stream")
 
 
 class AskBody(Wishes, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,7 +57,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
         ),
         access_of(request),
     )
-    if preferred(request.headers.get("accept", ""), _FORMS) == "text/event-stream":
+    if preferred(request.headers.get("accept", ""), FORMS) == "text/event-stream":
         return stream(run_events(run, heartbeat_s=parts.heartbeat_s))
     return Response((await record_unless_gone(run, request.receive)).answer)
 

@@ -1,5 +1,6 @@
 """GET /api/runs/{id}/audit and POST …/rerun: what a run still allows, and what comes of asking it anew."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from api.agent.run import RunRequest, run_agent
 from api.retrieval.library import Pinned
 from shared.ids import DocId
 from shared.llm.port import Chat
-from shared.types.again import Audit, Kind, Possible, Rerun
+from shared.types.again import Audit, Kind, Once, Possible, Rerun
 from shared.types.events import RunCompleted
 from shared.types.runs import Limits, RunRecord
 from tests.contract.http.leaking import a_key
@@ -125,6 +126,19 @@ def test_pass_rate_failures_and_flips_are_counted(asked: Site) -> None:
     assert [one.passed for one in again.runs] == [True, False, False, True]
     assert (again.passed, again.pass_rate, again.flips) == (2, 0.5, 2)
     assert again.failures == {"other_documents": 1, "other_status": 1}
+
+
+def test_a_rerun_as_events_tells_of_each_run_as_it_ends_and_then_of_all(asked: Site) -> None:
+    with asked.client() as client:
+        run_id = a_run(client)["run_id"]
+        reply = client.post(f"/api/runs/{run_id}/rerun", json={"times": 2}, headers={"Accept": "text/event-stream"})
+        listed = {one["run_id"] for one in client.get("/api/runs").json()}
+    events = re.findall(r"event: (\w+)\ndata: (.*)\n\n", reply.text)
+    assert reply.headers["content-type"].startswith("text/event-stream")
+    assert [name for name, _ in events] == ["once", "once", "rerun"]
+    whole = msgspec.json.decode(events[-1][1], type=Rerun)
+    assert [msgspec.json.decode(data, type=Once) for _, data in events[:2]] == list(whole.runs)
+    assert {one.run_id for one in whole.runs} < listed
 
 
 def test_an_expected_quote_is_looked_for_whatever_the_lines(asked: Site) -> None:
