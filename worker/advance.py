@@ -35,10 +35,20 @@ from worker.lease import checker, heartbeat, waiter
 from worker.reserve import Reserve
 from worker.stages.discover import discover
 from worker.stages.embed import Target, embed
-from worker.stages.index import Build, BuildCrashed, BuildJob, Built, Missing, Unsound, target_of
+from worker.stages.index import (
+    Abandoned,
+    Build,
+    BuildCrashed,
+    BuildJob,
+    BuildResult,
+    Built,
+    Missing,
+    Unsound,
+    target_of,
+)
 from worker.stages.lineage import Chunking
 from worker.stages.parse import Parser, chunk, parse
-from worker.stages.publish import Plan, Space, open_snapshot, plan_snapshot, publish, state_facts
+from worker.stages.publish import Plan, Space, drop_own, open_snapshot, plan_snapshot, publish, state_facts
 from worker.stages.work import ImportFailed, Stopped, Work
 
 MAX_CLAIMS = 5  # in a row without progress: the import ends its workers
@@ -208,8 +218,10 @@ class _Course:
                 dimensions=self._space.dimensions,
             )
             fault_point("index:begun")
-            result = self._parts.build(job, self._work.check)
+            result = self._build(job)
         match result:
+            case Abandoned():
+                raise Stopped
             case Missing(documents=documents):
                 ordinals = {item.doc_id: item.ordinal for item in list_items(self._work.db, self._work.import_id)}
                 lost = [member for member in plan.membership.members if member.doc_id in set(documents)]
@@ -221,6 +233,14 @@ class _Course:
                 raise ImportFailed("seal_failed", f"The new collection did not pass the check {check}: {detail}.")
             case Built():
                 return self._publish(snapshot_id, plan, result)
+
+    def _build(self, job: BuildJob) -> BuildResult:
+        """A builder that ends without a result leaves nothing behind."""
+        try:
+            return self._parts.build(job, self._work.check)
+        except (Stopped, BuildCrashed, StorageError, UpstreamError):
+            drop_own(self._work.db, job.snapshot_id, self._parts.vectors, now_ms=self._work.now_ms())
+            raise
 
     def _publish(self, snapshot_id: SnapshotId, plan: Plan, built: Built) -> bool:
         with self._stage("seal"):

@@ -14,7 +14,6 @@ from types import FrameType
 import dramatiq
 
 from shared.blobs import Blobs
-from shared.catalog.building import orphaned_snapshots
 from shared.catalog.db import Database, open_database
 from shared.catalog.leases import not_woken, reconcile
 from shared.catalog.migrations import migrate
@@ -35,7 +34,6 @@ from worker.parsers import ParserPool
 from worker.retention import Retention, Store
 from worker.stages.build import ChildBuilder
 from worker.stages.lineage import chunking
-from worker.stages.publish import drop_unfinished
 from worker.stages.work import Stopped
 
 THREADS = 2  # imports at once: a small one needn't wait for a night-long one
@@ -153,8 +151,6 @@ def _reconcile_until(stopping: threading.Event, broker: dramatiq.Broker, layout:
         while not stopping.is_set():
             try:
                 if ticks % _SWEEP_EVERY == 0:
-                    # only what the catalog knows: a vector server may hold others' collections
-                    drop_unfinished(db, orphaned_snapshots(db), parts.vectors, now_ms=now_ms())
                     parts.blobs.sweep(older_than_s=_UPLOAD_S)
                 _wake(db, broker, reconcile(db, now_ms=now_ms(), quiet_ms=QUIET_MS, lease_ms=parts.lease_ms))
             except (StorageError, UpstreamError) as error:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from shared.blobs import Blobs
 from shared.catalog import garbage, retention
+from shared.catalog.building import abandon_snapshot, orphaned_snapshots
 from shared.catalog.conversations import DAY_MS, forget_conversations
 from shared.catalog.db import Database
 from shared.catalog.garbage import StoredVersion
@@ -101,6 +102,7 @@ class Retention:
         self._silence = Silence()
         self._sweeps = Sweeps(store.db, store.sweeps)
         self._swept_at_s: float | None = None
+        self._waiting: set[str] = set()  # collections that somebody writes: said once
 
     def run(self, check: Callable[[], None]) -> None:
         """Remove what may go. Nothing to do costs some queries.
@@ -111,9 +113,7 @@ class Retention:
         db = self._store.db
         drop_silent(db, self._silence.observe(beats(db), at_s=self._monotonic_s()))
         self._decide(check)
-        removed = retention.removing(db)
-        for snapshot_id in removed:
-            self._remove(snapshot_id, check)
+        removed = [snapshot_id for snapshot_id in retention.removing(db) if self._remove(snapshot_id, check)]
         at_s = self._monotonic_s()
         due = self._swept_at_s is None or at_s - self._swept_at_s >= SWEEP_S
         if removed or due:
@@ -131,6 +131,9 @@ class Retention:
             check()
 
     def _decide(self, check: Callable[[], None]) -> None:
+        for snapshot_id in orphaned_snapshots(self._store.db):
+            check()
+            abandon_snapshot(self._store.db, snapshot_id, now_ms=self._now_ms())
         for snapshot_id in superfluous(retention.standings(self._store.db), keep=self._keep):
             check()
             try:
@@ -138,23 +141,27 @@ class Retention:
             except (Conflict, NotFound) as reason:  # somebody was quicker
                 _log.info("snapshot_id=%s stays for now: %s", snapshot_id, reason)
 
-    def _remove(self, snapshot_id: SnapshotId, check: Callable[[], None]) -> None:
+    def _remove(self, snapshot_id: SnapshotId, check: Callable[[], None]) -> bool:
         check()
         if not self._drop(snapshot_id):
-            return
+            return False
         check()
         while retention.forget_members(self._store.db, snapshot_id, now_ms=self._now_ms()):
             check()
         check()
         retention.finish_removal(self._store.db, snapshot_id)
         _log.info("snapshot_id=%s removed", snapshot_id)
+        return True
 
     def _drop(self, collection: str) -> bool:
         try:
             self._store.vectors.drop(collection)
         except Conflict as reason:  # somebody is writing it
-            _log.warning("collection=%s can't be removed yet: %s", collection, reason)
+            if collection not in self._waiting:
+                _log.warning("collection=%s can't be removed yet: %s", collection, reason)
+            self._waiting.add(collection)
             return False
+        self._waiting.discard(collection)
         return True
 
     def _remove_versions(self, check: Callable[[], None]) -> None:
@@ -205,10 +212,11 @@ class Retention:
         if not self._sweeps.begin(now_ms=now_ms, known_since_ms=day_ago_ms):
             return
         if store.owns_collections:
-            for name in sorted(set(store.vectors.names()) - retention.all_snapshot_ids(store.db)):
+            there = {*store.vectors.names(), *store.vectors.unfinished()}  # before the rows: a row comes first
+            for name in sorted(there - retention.all_snapshot_ids(store.db)):
                 check()
-                self._drop(name)
-                _log.info("collection=%s: the catalog doesn't know it", name)
+                if self._drop(name):
+                    _log.info("collection=%s: removed, the catalog doesn't know it", name)
         referred = garbage.referred_blobs(store.db, now_ms=now_ms)
         unused = [sha256 for sha256 in store.blobs.unused(for_s=DAY_S) if sha256 not in referred]
         referred = garbage.referred_blobs(store.db, now_ms=now_ms) if unused else referred

@@ -208,7 +208,7 @@ def unfinished_snapshots(db: Database, import_id: ImportId, worker: str) -> list
 
 
 def orphaned_snapshots(db: Database) -> list[SnapshotId]:
-    """Under construction for an import that has ended."""
+    """Under construction for an import that has ended: its worker was killed, or lost it."""
     found = rows(
         db,
         "select snapshots.snapshot_id from snapshots join imports using (import_id)"
@@ -217,15 +217,23 @@ def orphaned_snapshots(db: Database) -> list[SnapshotId]:
     return [SnapshotId(row["snapshot_id"]) for row in found]
 
 
-def discard_snapshot(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> None:
-    """Forget one under construction; its collection has to be gone already, and is looked for once more a day later."""
+def abandon_snapshot(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> None:
+    """Decide that nothing will come of it: no builder begins it from here on, and it is removed like any other (retention.py).
+
+    Its row stays until its collection is gone, so that what a late builder makes of it is never without one.
+    Nothing happens to one that isn't under construction.
+    """
     with writing(db) as connection:
-        row = one(db, "select state from snapshots where snapshot_id = :id", id=snapshot_id)
-        if row is None or row["state"] != "building":
+        if not is_building(db, snapshot_id):
             return
         remember_removed(connection, snapshot_id, cause="abandoned", now_ms=now_ms)
         connection.execute("update imports set snapshot_id = null where snapshot_id = ?", [snapshot_id])
-        connection.execute("delete from snapshots where snapshot_id = ?", [snapshot_id])
+        connection.execute("update snapshots set state = 'removing' where snapshot_id = ?", [snapshot_id])
+
+
+def is_building(db: Database, snapshot_id: SnapshotId) -> bool:
+    """Whether it is under construction, and nobody has abandoned it."""
+    return one(db, "select 1 from snapshots where snapshot_id = :id and state = 'building'", id=snapshot_id) is not None
 
 
 def _stated(db: Database, snapshot_id: SnapshotId) -> str:

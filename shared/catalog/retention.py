@@ -115,7 +115,10 @@ def removing(db: Database) -> list[SnapshotId]:
 
 
 def forget_members(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> bool:
-    """Take out some of its documents; True while there are more. Versions that no other snapshot holds are remembered."""
+    """Take out some of its documents; True while there are more. Versions that no other snapshot holds are remembered.
+
+    Not those of one that was abandoned: they are finished work, and stay for whoever tries again.
+    """
     with writing(db) as connection:
         values = {"id": snapshot_id, "now": now_ms, "limit": _MEMBERS_AT_ONCE}
         some = (
@@ -126,7 +129,8 @@ def forget_members(db: Database, snapshot_id: SnapshotId, *, now_ms: int) -> boo
             "insert or replace into removed_versions (doc_id, version, removed_at_ms)"
             " select doc_id, version, :now from snapshot_documents as d where snapshot_id = :id"
             f" and doc_id in ({some}) and not exists (select 1 from snapshot_documents as o"
-            " where o.doc_id = d.doc_id and o.version = d.version and o.snapshot_id <> :id)",
+            " where o.doc_id = d.doc_id and o.version = d.version and o.snapshot_id <> :id)"
+            " and (select cause from removed_snapshots where snapshot_id = :id) is not 'abandoned'",
             values,
         )
         gone = connection.execute(
@@ -153,7 +157,7 @@ def remember_removed(connection: sqlite3.Connection, snapshot_id: SnapshotId, *,
 
 
 def unswept(db: Database, *, before_ms: int) -> list[SnapshotId]:
-    """Removed before that time, and their collections not looked for since: a builder may have been late."""
+    """Removed before that time, and their collections not looked for since: a server's builder holds no lock, and may have been late."""
     found = rows(
         db,
         "select snapshot_id from removed_snapshots where not swept and removed_at_ms < :before"

@@ -35,6 +35,7 @@ from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, st
 from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load, steps_in_8_bits
 
 _FREQUENCIES = "frequencies.msgpack"
+_BUILDING, _LOCK, _LEAVING = ".building", ".lock", "~"
 _BATCH = 1_000  # points per upsert, ids per retrieve
 _SEGMENT = (
     50_000  # points: optimising one takes up to 1 GB, all at once would take 1.7 GB at 100,000 and more and more beyond
@@ -99,11 +100,20 @@ class EdgeVectors:
             return []
         return sorted(path.name for path in self._folder.iterdir() if path.is_dir() and _NAME.fullmatch(path.name))
 
+    def unfinished(self) -> list[str]:
+        """A lock that a killed builder left counts: dropping the name takes it away."""
+        building = self._folder / _BUILDING
+        if not building.is_dir():
+            return []
+        names = {path.name.removesuffix(_LOCK).removesuffix(_LEAVING) for path in building.iterdir()}
+        return sorted(name for name in names if _NAME.fullmatch(name))
+
     def drop(self, name: str) -> None:
         """A collection that is open elsewhere stays readable there until closed. Raises: Conflict while it is being written, StorageError."""
         building, sealed = self._building(name), self._place(name)
-        leaving = building.with_name(f"{name}~")
-        if not any(folder.exists() for folder in (building, sealed, leaving)):
+        leaving = building.with_name(f"{name}{_LEAVING}")
+        lock_file = building.with_name(f"{name}{_LOCK}")
+        if not any(path.exists() for path in (building, sealed, leaving, lock_file)):
             return
         with storing(f"collection {name} can't be removed"):
             building.parent.mkdir(parents=True, exist_ok=True)
@@ -124,10 +134,10 @@ class EdgeVectors:
         return self._folder / name
 
     def _building(self, name: str) -> Path:
-        return self._place(name).parent / ".building" / name
+        return self._place(name).parent / _BUILDING / name
 
     def _lock(self, name: str) -> WriterLock:
-        return WriterLock(self._building(name).with_name(f"{name}.lock"), name=name)
+        return WriterLock(self._building(name).with_name(f"{name}{_LOCK}"), name=name)
 
 
 class EdgeBuilder:

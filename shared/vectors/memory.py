@@ -37,6 +37,9 @@ class MemoryVectors:
     def names(self) -> list[str]:
         return sorted(self._sealed)
 
+    def unfinished(self) -> list[str]:
+        return sorted(self._building)
+
     def drop(self, name: str) -> None:
         if name in self._building:
             raise Conflict(f"collection {name} is being written", ids=[name])

@@ -115,4 +115,8 @@ class Vectors(Protocol):
         ...
 
     def names(self) -> list[str]: ...  # sealed collections
+    def unfinished(self) -> list[str]:
+        """Begun and not sealed, or half removed; by somebody still at work on it, or by a process that is gone."""
+        ...
+
     def drop(self, name: str) -> None: ...  # sealed or not; nothing happens if absent

@@ -86,6 +86,14 @@ class ServerVectors:
         with _server():
             return sorted(alias.removeprefix(_PREFIX) for alias in self._aliases())
 
+    def unfinished(self) -> list[str]:
+        """As `names`: also those of another Citebound."""
+        with _server():
+            begun = {found.name for found in self._client.get_collections().collections}
+            sealed = self._aliases()
+        started = {name.removeprefix(_PREFIX).partition(".")[0] for name in begun if name.startswith(_PREFIX)}
+        return sorted(started - {alias.removeprefix(_PREFIX) for alias in sealed})
+
     def drop(self, name: str) -> None:
         alias = _alias(name)
         with _server():

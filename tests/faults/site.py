@@ -15,6 +15,7 @@ from shared.catalog.db import open_database
 from shared.catalog.imports import create_import, get_import, resume, retry
 from shared.catalog.items import list_items
 from shared.catalog.migrations import migrate
+from shared.catalog.retention import removing
 from shared.catalog.snapshots import active_snapshot_id, list_snapshots
 from shared.clock import now_ms
 from shared.ids import ImportId, SnapshotId
@@ -188,10 +189,11 @@ class Site:
         until(f"no process of {self.layout.root} is left", lambda: not processes_of(self.name), seconds=30)
 
     def _sweep(self, kept: list[SnapshotId]) -> None:
-        """As a worker does when it starts: what was begun and never published goes."""
+        """As workers do every other second: what was begun and never published goes, to the last file."""
         vectors = open_vectors(QdrantSettings(), self.layout.collections)
-        drop_unfinished(self.db, orphaned_snapshots(self.db), vectors, now_ms=now_ms())
+        drop_unfinished(self.db, [*orphaned_snapshots(self.db), *removing(self.db)], vectors, now_ms=now_ms())
         assert sorted(vectors.names()) == sorted(kept), (vectors.names(), kept)
+        assert vectors.unfinished() == []
 
     def _start(self, module: str, *arguments: str, env: Mapping[str, str]) -> Part:
         log = self._logs / f"{len(self._parts)}-{module}.log"

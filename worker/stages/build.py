@@ -25,7 +25,7 @@ from shared.layout import Layout
 from shared.lifeline import PARENT_PIPE, follow_parent
 from shared.settings import QdrantSettings
 from shared.vectors.open import open_vectors
-from worker.stages.index import BuildCrashed, BuildJob, BuildResult, Built, Missing, Unsound, build
+from worker.stages.index import Abandoned, BuildCrashed, BuildJob, BuildResult, Built, Missing, Unsound, build
 
 _ROOT = Path(__file__).resolve().parents[2]
 _GUESSES: Final = {-signal.SIGBUS: " Is the disk full?", -signal.SIGKILL: " Was there too little memory?"}
@@ -46,7 +46,7 @@ class Broken(Struct, frozen=True, kw_only=True, tag="broken"):
     message: str
 
 
-Reply: TypeAlias = Built | Missing | Unsound | Broken
+Reply: TypeAlias = Built | Missing | Unsound | Abandoned | Broken
 _decode = msgspec.json.Decoder(Reply).decode
 
 
@@ -153,7 +153,7 @@ def _raised(reply: Reply) -> BuildResult:
             raise StorageError(message)
         case Broken(code=code, message=message):
             raise UpstreamError(msgspec.convert(code, UpstreamCode), message)
-        case Built() | Missing() | Unsound():
+        case Built() | Missing() | Unsound() | Abandoned():
             return reply
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from msgspec import Struct
 
 from shared.access import index_labels
-from shared.catalog.building import member_block_ids
+from shared.catalog.building import is_building, member_block_ids
 from shared.catalog.db import Database
 from shared.catalog.snapshots import get_manifest, snapshot_documents
 from shared.embeddings.cache import EmbeddingCache
@@ -60,7 +60,11 @@ class Unsound(Struct, frozen=True, kw_only=True, tag="unsound"):
     detail: str
 
 
-BuildResult: TypeAlias = Built | Missing | Unsound
+class Abandoned(Struct, frozen=True, kw_only=True, tag="abandoned"):
+    """Somebody decided meanwhile that nothing is to come of this snapshot; nothing was sealed."""
+
+
+BuildResult: TypeAlias = Built | Missing | Unsound | Abandoned
 Build: TypeAlias = Callable[
     [BuildJob, Callable[[], None]], BuildResult
 ]  # the function is called now and then and may raise
@@ -93,10 +97,17 @@ def build(job: BuildJob, *, db: Database, cache: EmbeddingCache, vectors: Vector
     Raises: StorageError, UpstreamError (a vector server).
     """
     watch = _Watch()
+    if not is_building(db, job.snapshot_id):
+        return Abandoned()  # without copying the base first
     members = snapshot_documents(db, job.snapshot_id)
     builder, todo = _begin(job, members, db=db, vectors=vectors)
     watch.lap("copy")
     try:
+        if not is_building(
+            db, job.snapshot_id
+        ):  # from here on it can't be dropped under the builder, nor its row before it
+            builder.abandon()
+            return Abandoned()
         missing = _apply(builder, todo, job=job, db=db, cache=cache)
         if missing:
             builder.abandon()

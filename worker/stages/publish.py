@@ -1,6 +1,7 @@
 """From finished documents to a snapshot that answers: plan on the active one, and publish unless it moved meanwhile."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -8,11 +9,11 @@ from msgspec.structs import replace
 from shared.catalog.building import (
     NewSnapshot,
     Verdict,
+    abandon_snapshot,
     base_members,
     begin_snapshot,
     choose_base,
     damaged_members,
-    discard_snapshot,
     finished_members,
     lost_members,
     unfinished_snapshots,
@@ -20,9 +21,10 @@ from shared.catalog.building import (
 from shared.catalog.building import publish as publish_snapshot
 from shared.catalog.db import Database
 from shared.catalog.items import list_items
+from shared.catalog.retention import finish_removal
 from shared.catalog.snapshots import get_snapshot, intact_manifest, membership_sha256, snapshot_documents
 from shared.catalog.sources import list_sources
-from shared.errors import CollectionUnavailable, Conflict
+from shared.errors import CollectionUnavailable, Conflict, StorageError, UpstreamError
 from shared.ids import SnapshotId, SourceId, new_snapshot_id
 from shared.types.imports import ImportItem, ImportRequest
 from shared.types.snapshots import FailedDocument, Snapshot, SnapshotDocument, SnapshotManifest
@@ -106,19 +108,34 @@ def open_snapshot(work: Work, plan: Plan, space: Space, vectors: Vectors) -> Sna
         keyword_version=space.keyword_version,
     )
     if not begin_snapshot(work.db, new, worker=work.worker, now_ms=work.now_ms()):
-        discard_snapshot(work.db, snapshot_id, now_ms=work.now_ms())
+        abandon_snapshot(work.db, snapshot_id, now_ms=work.now_ms())
         raise Stopped
     return snapshot_id
 
 
 def drop_unfinished(db: Database, snapshots: Iterable[SnapshotId], vectors: Vectors, *, now_ms: int) -> None:
-    """Take away what was begun and never published; what a killed worker's builder still writes to is left for the next time."""
+    """Take away what was begun and will never be published. What a builder still writes to is retention's, when it has ended.
+
+    Decided first, then carried out: a builder that begins in between finds its snapshot abandoned (stages/index.py).
+    Raises: StorageError, UpstreamError (a vector server).
+    """
     for snapshot_id in snapshots:
+        abandon_snapshot(db, snapshot_id, now_ms=now_ms)
         try:
             vectors.drop(snapshot_id)
         except Conflict:
             continue
-        discard_snapshot(db, snapshot_id, now_ms=now_ms)
+        finish_removal(db, snapshot_id)
+
+
+def drop_own(db: Database, snapshot_id: SnapshotId, vectors: Vectors, *, now_ms: int) -> None:
+    """`drop_unfinished` for a worker whose builder has just ended without a result.
+
+    Room first: the disk may be too full to write anything down. What can't be done now, retention does.
+    """
+    with suppress(Conflict, StorageError, UpstreamError):
+        vectors.drop(snapshot_id)
+        drop_unfinished(db, [snapshot_id], vectors, now_ms=now_ms)
 
 
 def state_facts(

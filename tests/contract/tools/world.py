@@ -22,6 +22,7 @@ from shared.embeddings.fake import FakeEmbedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.rerank.port import Reranker
+from shared.telemetry.artifacts import trace_level
 from shared.text.terms import KEYWORD_VERSION
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
@@ -138,7 +139,7 @@ _recorders: list[_Recorder] = []
 
 @contextmanager
 def recorded_spans() -> Generator[list[ReadableSpan]]:
-    """The spans that end meanwhile, in the order in which they end."""
+    """The spans that end meanwhile, with all that a trace may keep, in the order in which they end."""
     if not _recorders:
         provider = trace.get_tracer_provider()
         if not isinstance(provider, TracerProvider):
@@ -147,7 +148,8 @@ def recorded_spans() -> Generator[list[ReadableSpan]]:
         _recorders.append(_Recorder())
         provider.add_span_processor(_recorders[0])
     _recorders[0].spans = spans = []
-    yield spans
+    with trace_level("full"):
+        yield spans
     _recorders[0].spans = None
 
 
@@ -180,6 +182,9 @@ class Watched:
 
     def names(self) -> list[str]:
         return self._inner.names()
+
+    def unfinished(self) -> list[str]:
+        return self._inner.unfinished()
 
     def drop(self, name: str) -> None:
         self._inner.drop(name)

@@ -146,12 +146,27 @@ def test_another_process_is_refused_while_one_writes_and_begins_afresh_when_that
             vectors.drop("snap_1")
         writer.kill()
         writer.wait(timeout=10)
-        assert vectors.names() == []
+        assert (vectors.names(), vectors.unfinished()) == ([], ["snap_1"])
         files = build(edge_folder)
     assert sorted(EdgeVectors(edge_folder).open("snap_1", files=files).block_ids()) == sorted(
         point.block_id for point in POINTS
     )
     assert os.listdir(edge_folder / ".building") == []
+
+
+@pytest.mark.parametrize("what", ["snap_1", "snap_1.lock", "snap_1~"])
+def test_whatever_a_kill_left_of_an_unfinished_collection_is_told_and_goes(edge_folder: Path, what: str) -> None:
+    building = edge_folder / ".building"
+    building.mkdir(parents=True)
+    if what.endswith(".lock"):
+        (building / what).touch()
+    else:
+        (building / what).mkdir()
+        (building / what / "半个文件").write_bytes(b"half")
+    vectors = EdgeVectors(edge_folder)
+    assert (vectors.names(), vectors.unfinished()) == ([], ["snap_1"])
+    vectors.drop("snap_1")
+    assert (vectors.unfinished(), os.listdir(building)) == ([], [])
 
 
 def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:

@@ -62,6 +62,15 @@ def test_an_abandoned_build_leaves_room_for_a_new_one(vectors: Vectors) -> None:
     assert list(sealed(vectors, [a_point("bbbbbbbb")], name=name).block_ids()) == ["bbbbbbbb.v1#0"]
 
 
+def test_what_was_begun_and_not_sealed_is_told_until_it_is_sealed_or_dropped(vectors: Vectors) -> None:
+    sealed_one, abandoned_one = a_name(), a_name()
+    first, second = vectors.build(sealed_one, dimensions=3), vectors.build(abandoned_one, dimensions=3)
+    assert {sealed_one, abandoned_one} <= set(vectors.unfinished())
+    first.seal()
+    second.abandon()
+    assert not {sealed_one, abandoned_one} & set(vectors.unfinished())
+
+
 def test_a_sealed_name_is_not_built_again(vectors: Vectors) -> None:
     name = a_name()
     sealed(vectors, [a_point()], name=name)

@@ -19,7 +19,8 @@ class Watching:
     """Notes what builders are given: `based_on`, and block ids."""
 
     def __init__(self, engine: Vectors) -> None:
-        self.index, self.open, self.names, self.drop = engine.index, engine.open, engine.names, engine.drop
+        self.index, self.open, self.names = engine.index, engine.open, engine.names
+        self.unfinished, self.drop = engine.unfinished, engine.drop
         self._engine = engine
         self.based_on: list[str | None] = []
         self.added: list[BlockId] = []

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from shared.catalog.building import abandon_snapshot
 from shared.catalog.imports import cancel, pause, resume, retry
+from shared.catalog.retention import removing
 from shared.catalog.snapshots import active_snapshot_id, list_snapshots
 from shared.embeddings.fake import FakeEmbedder
 from shared.embeddings.port import Embedded
 from shared.errors import Conflict, StorageError, UpstreamCode, UpstreamError
 from shared.types.imports import ImportRequest
-from tests.contract.worker.workshop import LEASE_MS, Killed, Workshop
+from tests.contract.worker.workshop import LEASE_MS, DisturbedVectors, Killed, Workshop
 from worker.advance import MAX_CLAIMS
-from worker.stages.index import BuildCrashed, BuildJob, BuildResult
+from worker.stages.index import Abandoned, BuildCrashed, BuildJob, BuildResult
+from worker.stages.work import Stopped
 
 TEXT = "\n".join(f"# 第{n}节\n第{n}节的内容，独一无二。\nParagraph {n} is like no other." for n in range(5))
 
@@ -224,6 +227,44 @@ def test_a_worker_killed_while_it_builds_leaves_nothing_half(shop: Workshop, whe
     assert (done.state, shop.bought()) == ("completed", bought)
     assert [snapshot.state for snapshot in list_snapshots(shop.db)] == ["ready"]
     assert shop.vectors.names() == [shop.active().snapshot_id]
+
+
+@pytest.mark.parametrize("when", ["before it begins", "while its base is copied"])
+def test_a_builder_whose_snapshot_was_given_up_makes_nothing_of_it(shop: Workshop, when: str) -> None:
+    shop.write(a=TEXT)
+    import_id = shop.ask()
+    results: list[BuildResult] = []
+
+    def late(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        def give_up() -> None:
+            abandon_snapshot(shop.db, job.snapshot_id, now_ms=shop.now)
+
+        engine = shop.vectors
+        shop.vectors = DisturbedVectors(engine, give_up)
+        if when == "before it begins":
+            give_up()
+        results.append(shop.parts.build(job, check))
+        shop.vectors = engine
+        return results[-1]
+
+    assert shop.work(import_id, build=late).state == "running"
+    assert results == [Abandoned()]
+    assert (shop.vectors.names(), shop.vectors.unfinished()) == ([], [])
+    assert shop.work(import_id).state == "completed"
+    assert shop.vectors.names() == [shop.active().snapshot_id]
+
+
+@pytest.mark.parametrize("end", [Stopped(), BuildCrashed("killed"), StorageError("磁盘已满")])
+def test_a_builder_that_ends_without_a_result_leaves_nothing_behind(shop: Workshop, end: Exception) -> None:
+    shop.write(a=TEXT)
+
+    def broken_off(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        shop.parts.build(job, check)  # its worker doesn't hear of the result any more
+        raise end
+
+    assert shop.work(shop.ask(), build=broken_off).state in ("running", "paused")
+    assert (shop.vectors.names(), shop.vectors.unfinished(), removing(shop.db)) == ([], [], [])
+    assert list_snapshots(shop.db) == []
 
 
 def test_a_provider_that_is_down_pauses_the_import_which_goes_on_by_itself(shop: Workshop) -> None:

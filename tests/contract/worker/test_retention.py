@@ -29,7 +29,8 @@ from tests.contract.worker.workshop import LEASE_MS, Killed, LosingVectors, Work
 from worker.advance import MAX_CLAIMS
 from worker.retention import DAY_S, SILENT_S, SWEEP_S, Retention, Store
 from worker.stages.embed import block_texts
-from worker.stages.index import target_of
+from worker.stages.index import BuildJob, BuildResult, target_of
+from worker.stages.work import Stopped
 
 SHARED = "# 总则\n所有人员必须佩戴安全帽。"
 DAY_MS = round(DAY_S * 1000)
@@ -444,6 +445,67 @@ def test_collections_that_the_catalog_does_not_know_go_after_a_day_from_a_folder
     keeper.run()
     assert "snap_stray" not in shop.vectors.names()
     assert first in shop.vectors.names()
+
+
+def test_what_a_kill_left_unfinished_goes_after_a_day_unless_somebody_still_writes_it(tmp_path: Path) -> None:
+    shop = Workshop(tmp_path)
+    shop.vectors = open_vectors(QdrantSettings(), shop.parts.layout.collections)
+    building = shop.parts.layout.collections / ".building"
+    living = shop.vectors.build("snap_living", dimensions=4)
+    (building / "snap_stray").mkdir()
+    (building / "snap_stray.lock").touch()
+    keeper = Keeper(shop)
+    keeper.run()
+    assert shop.vectors.unfinished() == ["snap_living", "snap_stray"]
+    keeper.settle()
+    assert shop.vectors.unfinished() == ["snap_living"]
+    living.seal()
+    keeper.settle()
+    assert (shop.vectors.unfinished(), shop.vectors.names()) == ([], [])
+    shop.close()
+
+
+def test_what_a_killed_worker_was_building_goes_when_its_import_is_cancelled_and_its_work_stays(shop: Workshop) -> None:
+    shop.write(a="# 甲\n第一份文件。")
+    import_id = shop.ask()
+
+    def dying(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        shop.parts.build(job, check)
+        raise Killed
+
+    with pytest.raises(Killed):
+        shop.work(import_id, build=dying)
+    keeper = Keeper(shop)
+    keeper.run()
+    assert len(shop.vectors.names()) == 1  # the import may still be taken up
+    shop.now += LEASE_MS + 1
+    cancel(shop.db, import_id, now_ms=shop.now)
+    keeper.run()
+    assert (shop.vectors.names(), kept(shop), retention.removing(shop.db)) == ([], set(), [])
+    bought = list(shop.bought())
+    assert shop.run().state == "completed"
+    assert (shop.parser.parsed, shop.bought()) == (["a.md"], bought)
+
+
+def test_a_snapshot_that_was_given_up_goes_once_its_builder_has_ended(shop: Workshop) -> None:
+    shop.write(a="# 甲\n第一份文件。")
+    import_id = shop.ask()
+
+    def overtaken(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        builder = shop.vectors.build(job.snapshot_id, dimensions=4)
+        shop.now += LEASE_MS + 1
+        shop.now_done(import_id)
+        published = shop.active().snapshot_id
+        Keeper(shop).run()
+        assert retention.removing(shop.db) == [job.snapshot_id]  # its builder is still at work
+        builder.seal()
+        assert shop.vectors.names() == sorted([job.snapshot_id, published])
+        Keeper(shop).run()
+        assert (shop.vectors.names(), retention.removing(shop.db)) == ([published], [])
+        raise Stopped
+
+    assert shop.work(import_id, build=overtaken).state == "completed"
+    assert kept(shop) == {shop.active().snapshot_id}
 
 
 def test_on_a_shared_server_others_collections_are_never_touched_and_our_own_late_ones_go(shop: Workshop) -> None:

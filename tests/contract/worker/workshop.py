@@ -62,12 +62,26 @@ class LosingVectors:
 
     def __init__(self, engine: Vectors, lost: set[BlockId]) -> None:
         self.index = engine.index
-        self.open, self.names, self.drop = engine.open, engine.names, engine.drop
+        self.open, self.names, self.unfinished, self.drop = engine.open, engine.names, engine.unfinished, engine.drop
         self._build = engine.build
         self._lost = lost
 
     def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
         return _LosingBuilder(self._build(name, dimensions=dimensions, base=base), self._lost)
+
+
+class DisturbedVectors:
+    """An engine during whose first steps of a build something else happens."""
+
+    def __init__(self, engine: Vectors, act: Callable[[], None]) -> None:
+        self.index = engine.index
+        self.open, self.names, self.unfinished, self.drop = engine.open, engine.names, engine.unfinished, engine.drop
+        self._build = engine.build
+        self._act = act
+
+    def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
+        self._act()
+        return self._build(name, dimensions=dimensions, base=base)
 
 
 class _LosingBuilder:

@@ -4,15 +4,17 @@ from sqlite_utils import Database
 from shared.catalog import leases
 from shared.catalog.building import (
     NewSnapshot,
+    abandon_snapshot,
     base_members,
     begin_snapshot,
-    discard_snapshot,
     fail_snapshot,
+    is_building,
     orphaned_snapshots,
     publish,
     unfinished_snapshots,
 )
 from shared.catalog.imports import get_import
+from shared.catalog.retention import removing
 from shared.catalog.snapshots import (
     activate,
     active_snapshot_id,
@@ -198,15 +200,26 @@ def test_carried_members_have_the_labels_that_their_source_has_now(db: Database)
     assert snapshot_documents(db, SnapshotId("snap_1")) == [member]
 
 
-def test_what_was_being_built_is_found_and_forgotten(db: Database) -> None:
+def test_what_was_being_built_is_found_and_abandoned_for_good(db: Database) -> None:
     running, cancelled = an_import(db, "running"), an_import(db, "cancelled")
     begun(db, "snap_1", running)
     begun(db, "snap_2", cancelled)
     assert unfinished_snapshots(db, running, ME) == ["snap_1"]
     assert unfinished_snapshots(db, running, "worker-2") == []
     assert orphaned_snapshots(db) == ["snap_2"]
-    discard_snapshot(db, SnapshotId("snap_2"), now_ms=NOW)
+    abandon_snapshot(db, SnapshotId("snap_2"), now_ms=NOW)
     assert (orphaned_snapshots(db), get_import(db, cancelled, now_ms=NOW).snapshot_id) == ([], None)
+    assert [is_building(db, SnapshotId(name)) for name in ("snap_1", "snap_2", "snap_3")] == [True, False, False]
+    assert removing(db) == ["snap_2"]
+    with pytest.raises(NotFound):
+        get_snapshot(db, SnapshotId("snap_2"))
+
+
+def test_a_published_snapshot_is_not_abandoned(db: Database) -> None:
+    name = published(db, "snap_1")
+    before = get_snapshot(db, name)
+    abandon_snapshot(db, name, now_ms=NOW)
+    assert (get_snapshot(db, name), removing(db)) == (before, [])
 
 
 def test_a_worker_without_the_lease_does_not_change_what_its_successors_import_points_to(db: Database) -> None:
