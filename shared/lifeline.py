@@ -8,6 +8,7 @@ import signal
 import threading
 
 PARENT_PIPE = "CITEBOUND_PARENT_PIPE"  # number of the inherited read end
+START_AGAIN = 75  # exit code of a child that wants to be started again, with the settings as they are by then
 
 
 def follow_parent() -> None:

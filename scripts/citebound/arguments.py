@@ -18,6 +18,7 @@ from scripts.citebound.commands.reading import block, documents
 from scripts.citebound.commands.replay import replay
 from scripts.citebound.commands.scan_index import rebuild_scan_index
 from scripts.citebound.commands.search import scan, search
+from scripts.citebound.commands.settings import settings
 from scripts.citebound.commands.smoke import smoke
 from scripts.citebound.commands.snapshot_verbs import delete, diff, pin, show, verify
 from scripts.citebound.commands.snapshots import activate, snapshots
@@ -28,6 +29,7 @@ from scripts.citebound.conversation_arguments import conversation_verbs
 from scripts.citebound.failure import USAGE, CommandFailed
 from scripts.citebound.key_arguments import key_verbs
 from scripts.citebound.prompt_arguments import prompt_verbs
+from scripts.citebound.settings_arguments import settings_verbs
 from scripts.citebound.verbs import after_verb
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
@@ -42,7 +44,7 @@ exit codes: 0 done · 1 failed · 2 wrong arguments or settings · 3 done in par
 4 no answer (refused, a question back, nothing imported yet) · 5 no Citebound is running there ·
 6 a replay or rerun came out differently · 7 it is not possible · 130 interrupted
 
-Commands other than up, doctor, rebuild-scan-index, smoke and keys talk to the running Citebound: the one on this data folder
+Commands other than up, doctor, settings, rebuild-scan-index, smoke and keys talk to the running Citebound: the one on this data folder
 (CITEBOUND_DATA_DIR), or the one at --url or CITEBOUND_URL. keys works on the data folder itself, unless --url names another.
 """
 
@@ -194,6 +196,9 @@ def parser() -> argparse.ArgumentParser:
     repeated.formatter_class, repeated.description = argparse.RawDescriptionHelpFormatter, REPLAY
     repeated.add_argument("run_id", metavar="RUN", nargs="?", help="run_… (default: the last run)")
 
+    told = add("settings", settings, "say what is set and from where; or one of the verbs below", parents=())
+    told.add_argument("--json", action="store_true", help="print one JSON value for programs")
+    settings_verbs(told)
     check = add("doctor", doctor, "explain what is configured, what is missing, what is broken", parents=())
     check.add_argument(
         "--online", action="store_true", help="also call the configured providers (may cost a few tokens)"

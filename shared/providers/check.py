@@ -11,9 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
-from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from shared.embeddings.open import open_embedder
@@ -21,34 +19,10 @@ from shared.errors import CiteboundError, SettingsError, UpstreamError
 from shared.llm.models import list_models
 from shared.llm.open import open_chat
 from shared.llm.port import ChatRequest, Function, Message
+from shared.providers.verdict import Code, Part, Verdict
 from shared.rerank.open import open_reranker
 from shared.settings import ChatSettings, EmbeddingSettings, RerankSettings, Settings
 
-Part = Literal["chat", "embedding", "rerank"]
-PARTS: tuple[Part, ...] = ("chat", "embedding", "rerank")
-Code = Literal[
-    "works",
-    "off",  # nothing is set: extractive answers, the bundled model, no reranking
-    "bad_address",  # not an address at all
-    "bad_key",  # no provider's key looks like that
-    "unknown_dimensions",
-    "wrong_key",
-    "no_credit",
-    "rate_limited",
-    "wrong_model",
-    "wrong_address",  # something answers there, but not at this path
-    "unknown_host",
-    "unreachable",
-    "tls",
-    "timeout",
-    "overloaded",
-    "broke_off",
-    "not_compatible",
-    "no_tools",
-    "empty_answer",
-    "no_model",  # none was named yet; `models` says which there are
-    "refused",
-]
 PATIENCE_S = 30  # for one call; a local model that is being loaded takes that long
 _TOKENS = 512  # room for hidden reasoning that can't be switched off; an obedient model uses three
 _NO_SUCH_MODEL = re.compile(
@@ -68,24 +42,6 @@ _BY_ERROR: dict[str, Code] = {
     "upstream_unavailable": "overloaded",
 }
 _BY_FIELD: dict[str, Code] = {"api_key": "bad_key", "dimensions": "unknown_dimensions"}
-
-
-class Verdict(Struct, frozen=True, kw_only=True):
-    """`detail`: for whoever wants to know exactly, in English; "" where there is no more to say. `took_ms`: of the call."""
-
-    part: Part
-    code: Code
-    base_url: str | None = None
-    model: str | None = None
-    answered_by: str = ""  # the model as the provider named it, which may be another than was asked
-    dimensions: int | None = None
-    models: tuple[str, ...] = ()  # that the provider offers, where knowing them helps
-    detail: str = ""
-    took_ms: int = 0
-
-    @property
-    def is_fine(self) -> bool:
-        return self.code in ("works", "off")
 
 
 async def check_part(settings: Settings, part: Part) -> Verdict:

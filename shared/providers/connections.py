@@ -17,7 +17,8 @@ from msgspec.structs import asdict, replace
 
 from shared.credentials import CredentialStore, StoreState, SystemStore, secrets_of_use, variable_of
 from shared.errors import Conflict, InvalidArgument, SettingsError
-from shared.providers.check import PARTS, Part
+from shared.lifeline import PARENT_PIPE
+from shared.providers.verdict import PARTS, Part
 from shared.settings import Settings
 from shared.settings_file import draft, edited, put_in_place, read_text
 from shared.settings_listed import list_settings
@@ -78,22 +79,26 @@ class Connections:
 
     def overview(self) -> Overview:
         """Raises: SettingsError when what is set by now can't be read."""
-        now, path = self._read(), self._path()
+        now, path = self.now(), self._path()
         return Overview(
             connections=tuple(self._connection(now, part) for part in PARTS),
             store=self._store.state(),
             file=str(path),
             writable=os.access(path if path.exists() else path.parent, os.W_OK),
             pending=now != self._in_force,
-            settings=shown_settings(self._in_force, self._env),
+            settings=tuple(one for one in shown_settings(self._in_force, self._env) if not self._is_ours(one)),
         )
+
+    def now(self) -> Settings:
+        """As the next start would read them. Raises: SettingsError."""
+        return load_settings(self._env, stored=self._store.get)
 
     def with_wanted(self, part: Part, wanted: Wanted) -> Settings:
         """The settings as they would be, for a check before anything is kept.
 
         Raises: InvalidArgument, Conflict, SettingsError.
         """
-        now = self._read()
+        now = self.now()
         self._refuse_fixed(now, part, wanted)
         key = self._key_for(now, part, wanted)
         section = getattr(now, part)
@@ -134,8 +139,9 @@ class Connections:
                 drafted.unlink(missing_ok=True)
             return made
 
-    def _read(self) -> Settings:
-        return load_settings(self._env, stored=self._store.get)
+    def _is_ours(self, one: Shown) -> bool:
+        """The embedded broker's socket, which the supervisor puts into its children's environment: nobody set that."""
+        return one.name == "broker.url" and PARENT_PIPE in self._env and one.value.startswith("unix:")
 
     def _path(self) -> Path:
         return config_file(self._env) or data_folder(self._env) / CONFIG_NAME

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from shared.providers.check import Code, Part, Verdict
+from shared.providers.verdict import Code, Part, Verdict
 
 
 class Said(Struct, frozen=True, kw_only=True):

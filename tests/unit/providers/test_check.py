@@ -6,7 +6,8 @@ from collections.abc import Generator
 import pytest
 from msgspec.structs import replace
 
-from shared.providers.check import Code, check_chat, check_embedding, check_part, check_rerank
+from shared.providers.check import check_chat, check_embedding, check_part, check_rerank
+from shared.providers.verdict import Code
 from shared.providers.words import told
 from shared.settings import ChatSettings, EmbeddingSettings, RerankSettings, Settings
 from tests.doubles.provider import Call, Fault, Provider, Raw, Reply, Reset, Say, provider_double

@@ -6,8 +6,8 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from shared.errors import CiteboundError
-from shared.providers.check import Part
 from shared.providers.connections import Connections, Wanted
+from shared.providers.verdict import Part
 from shared.settings_load import load_settings
 from tests.doubles.credential_store import MemoryStore
 
