@@ -33,7 +33,7 @@ from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding
 from api.routes.feedback import cases
 from api.routes.figures import figures
-from api.routes.health import healthz, readyz
+from api.routes.health import health, healthz, readyz
 from api.routes.imports import imports
 from api.routes.keys import keys
 from api.routes.metrics import metrics
@@ -64,7 +64,7 @@ from shared.rerank.port import Reranker
 from shared.settings import Settings
 from shared.telemetry.open import open_telemetry
 from shared.vectors.open import open_vectors
-from shared.wake import check_broker, open_broker, wake_import
+from shared.wake import check_broker, open_broker, wake_import, worker_seen_ms
 
 _log = logging.getLogger(__name__)
 
@@ -123,6 +123,7 @@ def create_app(settings: Settings) -> Litestar:
         bell=bell,
         warmth=warming,
         chat_model=None if chat is None else chat.model,
+        started_at_ms=now_ms(),
     )
     return build_app(parts, starting=[warming.start], closing=[warming.finish, _closing_of(embedder, reranker, chat)])
 
@@ -155,6 +156,7 @@ def build_app(
         route_handlers=[
             healthz,
             readyz,
+            health,
             metrics,
             figures,
             cases,
@@ -202,6 +204,9 @@ class Bell:
     def check(self) -> None:
         check_broker(self._broker)
 
+    def worker_seen_ms(self) -> int | None:
+        return worker_seen_ms(self._broker)
+
 
 class NoBell:
     """No broker is configured: the worker finds imports by itself, some seconds later."""
@@ -213,6 +218,9 @@ class NoBell:
         raise UpstreamError(
             "upstream_unavailable", "No broker is configured. Set CITEBOUND_BROKER_URL, or start it with ./scripts/run."
         )
+
+    def worker_seen_ms(self) -> int | None:
+        self.check()
 
 
 class Warming:

@@ -48,6 +48,10 @@ class WorkerBell(Protocol):
         """Raises: UpstreamError when the broker doesn't answer."""
         ...
 
+    def worker_seen_ms(self) -> int | None:
+        """When a worker last asked for work; None = none was there lately. Raises: UpstreamError."""
+        ...
+
 
 class Warmth(Protocol):
     """How far the embedder is."""
@@ -73,5 +77,6 @@ class Parts(Struct, frozen=True, kw_only=True):
     warmth: Warmth
     chat_model: str | None  # None = the extractive answerer
     now_ms: NowMs = now_ms
+    started_at_ms: int = 0
     heartbeat_s: float = 15.0  # silence on a stream after which a comment keeps proxies awake
     poll_s: float = 0.5  # how often a watched import is looked at

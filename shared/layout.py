@@ -1,8 +1,13 @@
 """Where things lie in the data folder."""
 
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
+
+# Bytes free on the disk of the data folder beneath which people are warned; beneath which nothing can be counted on.
+TIGHT_BYTES: Final = 1024**3
+FULL_BYTES: Final = 200 * 1024**2
 
 
 class Layout(Struct, frozen=True):

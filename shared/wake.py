@@ -3,6 +3,8 @@
 The catalog is the truth. A message that is lost, doubled or late changes nothing but the time of the start.
 """
 
+from typing import cast
+
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.middleware import Retries
@@ -15,6 +17,7 @@ from shared.ids import ImportId
 ACTOR = "advance_import"
 QUEUE = "imports"
 
+_NAMESPACE = "citebound"
 _ANSWER_S = 10.0  # a broker that accepts and then says nothing; it is polled, so no call waits on purpose
 _HEARTBEAT_MS = 60_000
 _ALWAYS = 1_000_000  # in a million commands; the default leaves a killed worker's messages for minutes (measured)
@@ -36,7 +39,7 @@ def open_broker(url: str) -> dramatiq.Broker:
             middleware=[retries],
             maintenance_chance=_ALWAYS,
             heartbeat_timeout=_HEARTBEAT_MS,
-            namespace="citebound",
+            namespace=_NAMESPACE,
         )
     except ValueError as error:
         raise SettingsError(f"The broker's address isn't one: {error}.", field="broker.url") from error
@@ -65,3 +68,20 @@ def check_broker(broker: dramatiq.Broker) -> None:
             broker.client.ping()  # pyright: ignore[reportUnknownMemberType]
     except RedisError as error:
         raise UpstreamError("upstream_unavailable", f"The broker can't be reached ({type(error).__name__}).") from error
+
+
+def worker_seen_ms(broker: dramatiq.Broker) -> int | None:
+    """When a process other than this one last asked the broker for work; None = none within the last minutes.
+
+    Dramatiq notes whoever sends it a command; a worker does five times a second. Blocking. Raises: UpstreamError.
+    """
+    if not isinstance(broker, RedisBroker):
+        return None
+    try:
+        found = cast(
+            "list[tuple[bytes, float]]",
+            broker.client.zrange(f"{_NAMESPACE}:__heartbeats__", 0, -1, withscores=True),  # pyright: ignore[reportUnknownMemberType]
+        )
+    except RedisError as error:
+        raise UpstreamError("upstream_unavailable", f"The broker can't be reached ({type(error).__name__}).") from error
+    return max((round(at_ms) for name, at_ms in found if name.decode() != broker.broker_id), default=None)

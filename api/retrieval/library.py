@@ -165,6 +165,11 @@ class Library:
         self._notes = Notes(layout.catalog)
         self._snapshots = Snapshots(self._threads, vectors, self._notes, pace=pace or Pace())
 
+    def engine(self) -> str:
+        """The vector engine, by its adapter and parameters, if it answers. Blocking. Raises: UpstreamError, StorageError."""
+        self._vectors.names()
+        return self._vectors.index
+
     def profile(self, prefer: Preference | None) -> SearchProfile:
         """How a request with this preference is searched here."""
         reranker = self._reranker

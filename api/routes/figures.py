@@ -16,6 +16,11 @@ from shared.types.figures import Figures
 @get("/api/figures", opt=NEEDS_ADMIN, sync_to_thread=True, tags=["figures"])
 def figures(parts: NamedDependency[Parts], days: Annotated[int, QueryParameter(ge=1, le=366)] = 30) -> Figures:
     """UTC days, oldest first, today last. Thresholds are the settings' [alerts]."""
+    return figures_of(parts, days)
+
+
+def figures_of(parts: Parts, days: int) -> Figures:
+    """Blocking. Raises: StorageError."""
     with parts.catalog.open() as db:
         return read_figures(
             parts.telemetry.database,

@@ -1,29 +1,18 @@
-"""Is the process alive; can it answer."""
+"""Is the process alive; can it answer; how is everything."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Literal
 
 from litestar import Response, get
 from litestar.di import NamedDependency
 from msgspec import Struct
 
-from api.callers import NEEDS_NOTHING
+from api.callers import NEEDS_ADMIN, NEEDS_NOTHING
+from api.condition import Part, checked, conditions, live, snapshot_part
 from api.parts import Parts
 from api.routes.access import AnyRequest, caller_of
-from shared.access import OWNER
 from shared.catalog.snapshots import active_snapshot_id
-from shared.errors import CiteboundError, NoSnapshot
 from shared.ids import SnapshotId
-
-PATIENCE_S = 2.0
-
-
-class Part(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`ok`: nothing to do. `none`: not there, and the server works all the same. `loading`, `failed`: it does not answer (yet)."""
-
-    state: Literal["ok", "none", "loading", "failed"]
-    detail: str | None = None
+from shared.types.health import Health
 
 
 class Readiness(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,7 +36,7 @@ async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response
 
     Needs no key; without an admin's only the states are told, where a key is demanded.
     """
-    catalog, broker = await asyncio.gather(_checked(lambda: _read(parts)), _checked(parts.bell.check))
+    catalog, broker = await asyncio.gather(checked(lambda: _read(parts)), checked(parts.bell.check))
     embedder = (
         Part(state="ok")
         if parts.warmth.state == "ready"
@@ -57,7 +46,7 @@ async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response
         "catalog": catalog,
         "broker": broker,
         "embedder": embedder,
-        "snapshot": await _snapshot(parts),
+        "snapshot": await snapshot_part(parts),
         "chat_model": Part(state="ok", detail=parts.chat_model)
         if parts.chat_model
         else Part(state="none", detail="no model is configured: answers are made of verbatim sentences"),
@@ -76,29 +65,17 @@ async def readyz(request: AnyRequest, parts: NamedDependency[Parts]) -> Response
     return Response(body, status_code=200 if ready else 503)
 
 
-async def _checked(check: Callable[[], object]) -> Part:
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            await asyncio.to_thread(check)
-    except TimeoutError:
-        return Part(state="failed", detail=f"does not answer within {PATIENCE_S:.0f} s")
-    except CiteboundError as error:
-        return Part(state="failed", detail=error.message)
-    return Part(state="ok")
+@get("/api/health", opt=NEEDS_ADMIN, tags=["figures"])
+async def health(parts: NamedDependency[Parts]) -> Health:
+    """The state of every part, those included that it takes no answer; always 200. Raises: StorageError."""
+    return await health_of(parts)
+
+
+async def health_of(parts: Parts) -> Health:
+    found, now = await asyncio.gather(conditions(parts), asyncio.to_thread(live, parts))
+    return Health(sound=all(one.state != "failed" for one in found), parts=found, waiting_imports=now.waiting_imports)
 
 
 def _read(parts: Parts) -> SnapshotId | None:
     with parts.catalog.open() as db:
         return active_snapshot_id(db)
-
-
-async def _snapshot(parts: Parts) -> Part:
-    """The active snapshot opens, is what its manifest says (verified once, then cached by the library) and can be searched."""
-    try:
-        async with await parts.library.pin(None, OWNER) as pinned:
-            pinned.check_searchable()
-            return Part(state="ok", detail=pinned.snapshot.snapshot_id)
-    except NoSnapshot:
-        return Part(state="none", detail="nothing has been imported yet")
-    except CiteboundError as error:
-        return Part(state="failed", detail=error.message)

@@ -15,6 +15,7 @@ from api.routes.access import AnyRequest
 from api.routes.languages import Lang, language_of
 from api.sessions import cookie
 from api.web.words import WORDS
+from shared.access import Permission
 from shared.version import APP_VERSION
 
 Theme = Literal["auto", "light", "dark"]
@@ -36,7 +37,11 @@ CONTENT_SECURITY_POLICY = "; ".join(
 )
 _LANG_COOKIE, _THEME_COOKIE = "citebound_lang", "citebound_theme"
 _YEAR_S = 365 * 86_400
-_TABS = (("ask", "/"), ("library", "/library"))
+_TABS: tuple[tuple[str, str, Permission], ...] = (  # name, address, who sees it
+    ("ask", "/", "read"),
+    ("library", "/library", "read"),
+    ("health", "/health", "admin"),
+)
 
 _SOURCES = {path.name: path.read_text("utf-8") for path in Path(__file__).with_name("templates").iterdir()}
 _templates = jinja2.Environment(
@@ -65,7 +70,7 @@ def render(
         html_lang="zh-Hans" if lang == "zh" else "en",
         theme=_theme(request),
         words=WORDS[lang],
-        tabs=_TABS if caller else (),
+        tabs=[(name, address) for name, address, needs in _TABS if caller and caller.may(needs)],
         tab=tab,
         caller=caller,
         may_write=caller is not None and caller.may("write"),

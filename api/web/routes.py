@@ -2,6 +2,7 @@
 
 from api.web.ask import ask_page
 from api.web.assets import asset
+from api.web.health import health_page
 from api.web.library import compare_page, document_page, imports_part, library_page
 from api.web.samples import import_samples
 from api.web.sign_in import sign_in, sign_in_page, sign_out
@@ -12,6 +13,7 @@ web = (
     imports_part,
     document_page,
     compare_page,
+    health_page,
     import_samples,
     sign_in_page,
     sign_in,

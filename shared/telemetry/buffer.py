@@ -176,6 +176,11 @@ class Buffer:
         with self._lock:
             return self._closed
 
+    def waiting(self) -> int:
+        """Spans that are not on disk and not given up."""
+        with self._lock:
+            return len(self._spans)
+
     def losses(self) -> Mapping[int, Losses]:
         with self._lock:
             return dict(self._losses)

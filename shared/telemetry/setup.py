@@ -22,6 +22,7 @@ from shared.telemetry.processor import BufferProcessor, Relay
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import summary
 from shared.telemetry.runfile import run_file
+from shared.telemetry.seen import Seen
 from shared.telemetry.store import TraceStore, could_make, may_read
 from shared.telemetry.writer import Writer
 from shared.types.runfiles import RunFile
@@ -57,8 +58,9 @@ class Telemetry:
         self._buffer = Buffer(max_spans=settings.queue)
         self._keeping = Keeping(level=settings.level, redactor=redactor, keep=self._keep_content)
         self.metrics = Metrics()
+        self.seen = Seen()
         self._exporters = tuple(exporters)
-        self._receivers = (BufferProcessor(self._buffer), self.metrics, *exporters)
+        self._receivers = (BufferProcessor(self._buffer), self.metrics, self.seen, *exporters)
         self._recent: dict[RunId, RunRecord] = {}
         self._writer = Writer(self._buffer, database=database, blobs=self.artifacts, redactor=redactor)
         self._relay = _relay()
@@ -135,6 +137,10 @@ class Telemetry:
     def dropped(self) -> Mapping[str, int]:
         """Spans, artifacts and runs lost by this process since it began."""
         return self._buffer.dropped()
+
+    def waiting(self) -> int:
+        """Spans on their way to the disk."""
+        return self._buffer.waiting()
 
     def exported(self) -> Mapping[str, Exported]:
         """What became of spans that are sent on, by exporter."""

@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 import psutil
@@ -19,11 +18,8 @@ from scripts.citebound.failure import CommandFailed
 from scripts.citebound.supervisor import broker
 from scripts.citebound.supervisor.instance import is_alive, read_instance, take_lock
 from scripts.citebound.supervisor.listening import listen
-from shared.layout import Layout
+from shared.layout import FULL_BYTES, TIGHT_BYTES, Layout
 from shared.settings import Settings
-
-_TIGHT: Final = 1024**3  # bytes free
-_FULL: Final = 200 * 1024**2
 
 
 def python() -> Check:
@@ -52,12 +48,12 @@ def folder(root: Path) -> Iterator[Check]:
         )
         return
     free = shutil.disk_usage(standing).free
-    if free >= _TIGHT:
+    if free >= TIGHT_BYTES:
         yield Check(name="disk", state="ok", detail=f"{size(free)} free")
     else:
         yield Check(
             name="disk",
-            state="broken" if free < _FULL else "note",
+            state="broken" if free < FULL_BYTES else "note",
             detail=f"only {size(free)} free at {standing}",
             remedy="make room, or move the data folder (CITEBOUND_DATA_DIR)",
         )

@@ -545,6 +545,8 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
     ("GET", "/readyz"): Route(needs=None, probes=_one("/readyz")),
+    ("GET", "/health"): Route(needs="admin", probes=_one("/health")),
+    ("GET", "/api/health"): Route(needs="admin", probes=_one("/api/health")),
     ("GET", "/api/figures"): Route(needs="admin", probes=_one("/api/figures")),
     ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
     ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),

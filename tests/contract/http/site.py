@@ -62,6 +62,7 @@ class Bell:
     def __init__(self) -> None:
         self.rung: list[ImportId] = []
         self.broken = False
+        self.seen_ms: int | None = None
 
     def ring(self, import_id: ImportId) -> None:
         self.check()
@@ -70,6 +71,10 @@ class Bell:
     def check(self) -> None:
         if self.broken:
             raise UpstreamError("upstream_unavailable", "The broker can't be reached.")
+
+    def worker_seen_ms(self) -> int | None:
+        self.check()
+        return self.seen_ms
 
 
 class Warmth:
