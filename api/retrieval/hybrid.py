@@ -1,8 +1,7 @@
 """Hybrid search: both branches on one collection under one filter, fused in our code, every step a span."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import copy_context
 
 import msgspec
 import numpy as np
@@ -16,14 +15,13 @@ from api.retrieval.threads import Threads
 from shared.embeddings.port import Axis, Embedded, Embedder
 from shared.errors import CollectionUnavailable
 from shared.telemetry import names
+from shared.telemetry.artifacts import keeps_contents
 from shared.text.terms import QUERIED, query_terms
 from shared.types.snapshots import Snapshot
 from shared.vectors.port import Collection, Dense, Filter, Hit
 
 _tracer = get_tracer(names.TRACER)
 _ALONG_AXIS = frozenset({"en", "zh"})
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 class _Candidate(Struct, frozen=True, kw_only=True):
@@ -96,9 +94,10 @@ async def hybrid_search(
         axis = embedder.language_axis if profile.fusion.across_languages and languages >= _ALONG_AXIS else None
         span.set_attribute(names.ACROSS_LANGUAGES, axis is not None)
         vector = embedded.vectors[0] if axis is None else without_language(embedded.vectors[0], axis)
-        dense, (keyword, asked) = await _both(
-            _dense(vector, within, collection, threads, profile.fusion.dense),
-            _keyword(query, snapshot.keyword_version, within, collection, threads, profile.fusion.keyword),
+        version = snapshot.keyword_version
+        here = copy_context()  # the branches' spans are of this search
+        dense, keyword, asked = await threads.run(
+            lambda: here.run(_branches, query, vector, version, within, collection, profile.fusion)
         )
         candidates = await refine(_fused(dense, keyword, asked, profile.fusion))
         best = tuple(candidates[: profile.fusion.top])
@@ -111,15 +110,6 @@ def without_language(query: Dense, axis: Axis) -> Dense:
     return (query - np.dot(query, axis) * axis).astype(np.float32)
 
 
-async def _both(one: Coroutine[None, None, S], other: Coroutine[None, None, T]) -> tuple[S, T]:
-    """Side by side; a fault of one is raised when both have ended, so that both spans are whole."""
-    tasks = asyncio.ensure_future(one), asyncio.ensure_future(other)
-    for result in await asyncio.gather(*tasks, return_exceptions=True):
-        if isinstance(result, BaseException):
-            raise result
-    return tasks[0].result(), tasks[1].result()
-
-
 async def _embed(query: str, embedder: Embedder) -> Embedded:
     with _tracer.start_as_current_span(names.SEARCH_EMBED) as span:
         span.set_attributes({names.OPERATION: "embeddings", names.EMBEDDING_VERSION: embedder.version})
@@ -128,33 +118,31 @@ async def _embed(query: str, embedder: Embedder) -> Embedded:
         return embedded
 
 
-async def _dense(vector: Dense, within: Filter, collection: Collection, threads: Threads, limit: int) -> list[Hit]:
-    with _tracer.start_as_current_span(names.SEARCH_DENSE) as span:
-        span.set_attribute(names.TOP_K, limit)
-        return await _branch(span, threads, lambda: collection.dense(vector, within=within, limit=limit))
+def _branches(
+    query: str, vector: Dense, version: str, within: Filter, collection: Collection, profile: Profile
+) -> tuple[list[Hit], list[Hit], float]:
+    """Dense hits, keyword hits, and how much the keyword branch was asked for.
 
-
-async def _keyword(
-    query: str, version: str, within: Filter, collection: Collection, threads: Threads, limit: int
-) -> tuple[list[Hit], float]:
-    """The hits, and how much was asked for."""
-    with _tracer.start_as_current_span(names.SEARCH_KEYWORD) as span:
-        span.set_attribute(names.TOP_K, limit)
-        terms = await threads.run(lambda: query_terms(query, version=version))
+    One after the other in one thread: the embedded engine holds the interpreter lock all the time, so two threads would take turns,
+    and every change between them waits until the event loop lets go of the lock.
+    """
+    with _tracer.start_as_current_span(names.SEARCH_DENSE, attributes={names.TOP_K: profile.dense}) as span:
+        dense = collection.dense(vector, within=within, limit=profile.dense)
+        _note_candidates(span, dense)
+    with _tracer.start_as_current_span(names.SEARCH_KEYWORD, attributes={names.TOP_K: profile.keyword}) as span:
+        terms = query_terms(query, version=version)
         span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
-        if not terms.indices:  # nothing but punctuation
-            return await _branch(span, threads, list[Hit]), 0.0
-        hits = await _branch(span, threads, lambda: collection.sparse(terms, within=within, limit=limit))
-        return hits, collection.asked(terms)
+        keyword = list[Hit]()
+        if terms.indices:  # else nothing but punctuation
+            keyword = collection.sparse(terms, within=within, limit=profile.keyword)
+        _note_candidates(span, keyword)
+        return dense, keyword, collection.asked(terms) if terms.indices else 0.0
 
 
-async def _branch(span: Span, threads: Threads, ask: Callable[[], list[Hit]]) -> list[Hit]:
-    hits = await threads.run(ask)
-    span.set_attribute(
-        names.CANDIDATES,
-        _json([_Candidate(block_id=hit.block_id, rank=rank, score=hit.score) for rank, hit in enumerate(hits, 1)]),
-    )
-    return hits
+def _note_candidates(span: Span, hits: Sequence[Hit]) -> None:
+    if keeps_contents():
+        found = [_Candidate(block_id=hit.block_id, rank=rank, score=hit.score) for rank, hit in enumerate(hits, 1)]
+        span.set_attribute(names.CANDIDATES, _json(found))
 
 
 def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], asked: float, profile: Profile) -> list[Fused]:
@@ -166,23 +154,19 @@ def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], asked: float, profile: 
                 share = keyword_share(keyword[0].score if keyword else 0.0, asked)
                 span.set_attribute(names.KEYWORD_SHARE, share)
                 fused = fuse_scores(dense, keyword, keyword_share=share)
-        span.set_attributes(
-            {
-                names.TOP_K: profile.top,
-                names.CANDIDATES: _json(
-                    [
-                        _FusedCandidate(
-                            block_id=one.block_id,
-                            rank=rank,
-                            score=one.score,
-                            dense_rank=one.ranks[0],
-                            keyword_rank=one.ranks[1],
-                        )
-                        for rank, one in enumerate(fused, 1)
-                    ]
-                ),
-            }
-        )
+        span.set_attribute(names.TOP_K, profile.top)
+        if keeps_contents():
+            found = [
+                _FusedCandidate(
+                    block_id=one.block_id,
+                    rank=rank,
+                    score=one.score,
+                    dense_rank=one.ranks[0],
+                    keyword_rank=one.ranks[1],
+                )
+                for rank, one in enumerate(fused, 1)
+            ]
+            span.set_attribute(names.CANDIDATES, _json(found))
         return fused
 
 

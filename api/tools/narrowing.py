@@ -24,6 +24,12 @@ def narrowed(catalog: CatalogReader, call: Call, doc_ids: Iterable[DocId] | Unse
     return call.pinned.within(frozenset(found))
 
 
+def is_all_of_it(call: Call, doc_ids: Iterable[DocId] | UnsetType) -> bool:
+    """Whether a call reads a whole snapshot that has blocks, so that nothing of it need be looked up before."""
+    everything = isinstance(doc_ids, UnsetType) and call.scope is None and call.pinned.access.labels is None
+    return everything and call.pinned.snapshot.blocks > 0
+
+
 def nothing_to_find(catalog: CatalogReader, call: Call, within: Within) -> EmptyReason | None:
     """Blocking. Why nothing can be found there, whatever is asked; None = there are blocks."""
     if catalog.has_blocks(within):

@@ -37,24 +37,28 @@ class Frequencies(Struct, frozen=True, kw_only=True):
     terms: npt.NDArray[np.uint32]  # ascending, unique
     counts: npt.NDArray[np.int64]  # points that have the term, one for each term
 
-    def of(self, term: int) -> int:
-        at = int(np.searchsorted(self.terms, np.uint32(term)))
-        return int(self.counts[at]) if at < len(self.terms) and self.terms[at] == term else 0
+    def of(self, terms: Sequence[int]) -> list[int]:
+        """How many points have each of them."""
+        if not len(self.terms):
+            return [0] * len(terms)
+        wanted = np.asarray(terms, np.uint32)
+        at = np.minimum(np.searchsorted(self.terms, wanted), len(self.terms) - 1)
+        return np.where(self.terms[at] == wanted, self.counts[at], 0).tolist()
 
     def weighed(self, query: Sparse) -> Sparse:
         """Those of the query's terms that any point has, each times its IDF."""
         found = [
             (term, _fixed(weight * _idf(having, points=self.points), QUERY_STEPS))
-            for term, weight in zip(query.indices, query.values, strict=True)
-            if (having := self.of(term))
+            for term, weight, having in zip(query.indices, query.values, self.of(query.indices), strict=True)
+            if having
         ]
         return Sparse(indices=tuple(term for term, _ in found), values=tuple(weight for _, weight in found))
 
     def asked(self, query: Sparse) -> float:
         """The sum of the query's weights times IDF. A term that no point has is the rarest there is, and counts fully."""
         return math.fsum(
-            _fixed(weight * _idf(self.of(term), points=self.points), QUERY_STEPS)
-            for term, weight in zip(query.indices, query.values, strict=True)
+            _fixed(weight * _idf(having, points=self.points), QUERY_STEPS)
+            for weight, having in zip(query.values, self.of(query.indices), strict=True)
         )
 
     def encode(self) -> bytes:
