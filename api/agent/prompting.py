@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
@@ -10,10 +11,12 @@ from api.agent.native import ENDINGS
 from api.agent.observation import quoted
 from api.agent.steps import CountTokens, Start, Wording
 from api.tools.registry import DESCRIPTORS
+from shared.ids import SnapshotId
 from shared.llm.port import Function
 from shared.prompts import Bundle, Lang
 from shared.text.lang import detect_lang
 from shared.text.sentences import sentences
+from shared.text.tokens import count_tokens
 from shared.types.runs import Limits, ProtocolName, SnapshotGap
 from shared.types.snapshots import Snapshot
 
@@ -49,15 +52,14 @@ class Asked(Struct, frozen=True, kw_only=True):
         return self.plain != self.question
 
 
-class BundleWording:
+class BundleWording(Struct, frozen=True):
     """A bundle in one language. Its sentences follow the question's language: Chinese, or English for every other."""
 
-    def __init__(self, bundle: Bundle, lang: Lang) -> None:
-        self._bundle = bundle
-        self.lang: Lang = lang
+    bundle: Bundle  # the same one in two wordings makes them equal
+    lang: Lang
 
     def render(self, template: str, **values: object) -> str:
-        return self._bundle.render(template, lang=self.lang, **values)
+        return self.bundle.render(template, lang=self.lang, **values)
 
 
 def prompt_lang(question: str) -> Lang:
@@ -96,6 +98,15 @@ def task(wording: Wording, asked: Asked, *, read_as: str | None = None) -> str:
     )
 
 
+class Preamble(Struct, frozen=True, kw_only=True):
+    """What every run opens with that has the same bundle, language, snapshot and limits."""
+
+    system: str
+    collection: str
+    functions: tuple[Function, ...]
+    endings: tuple[Function, ...]
+
+
 def opening(
     asked: Asked,
     *,
@@ -107,6 +118,40 @@ def opening(
     protocol: ProtocolName = "react",
 ) -> Start:
     """The system prompt and the task, rendered from the bundle. `scoped`: the caller restricted the run to some documents."""
+    common = _preamble(
+        wording,
+        protocol=protocol,
+        max_tool_calls=limits.max_tool_calls,
+        snapshot_id=snapshot.snapshot_id,
+        complete=gap.state == "ready",
+        missing=len(gap.failed_documents),
+        scoped=scoped,
+    )
+    return Start(
+        system=common.system,
+        task=task(wording, asked),
+        limits=limits,
+        tools=frozenset(one.name for one in DESCRIPTORS),
+        snapshot_id=snapshot.snapshot_id,
+        collection=common.collection,
+        protocol=protocol,
+        functions=common.functions,
+        endings=common.endings,
+    )
+
+
+@lru_cache(maxsize=64)
+def _preamble(
+    wording: BundleWording,
+    *,
+    protocol: ProtocolName,
+    max_tool_calls: int,
+    snapshot_id: SnapshotId,
+    complete: bool,
+    missing: int,
+    scoped: bool,
+) -> Preamble:
+    """Rendered once for all runs that have it in common: it is by far the longest of a run's texts."""
     tools = [
         {
             "name": one.name,
@@ -116,24 +161,25 @@ def opening(
         for one in DESCRIPTORS
     ]
     holds: dict[str, object] = {
-        "snapshot_id": snapshot.snapshot_id,
-        "complete": gap.state == "ready",
-        "missing": len(gap.failed_documents),
+        "snapshot_id": snapshot_id,
+        "complete": complete,
+        "missing": missing,
         "scoped": scoped,
     }
-    return Start(
-        system=wording.render("system", max_tool_calls=limits.max_tool_calls, tools=tools, protocol=protocol, **holds),
-        task=task(wording, asked),
-        limits=limits,
-        tools=frozenset(one.name for one in DESCRIPTORS),
-        snapshot_id=snapshot.snapshot_id,
+    return Preamble(
+        system=wording.render("system", max_tool_calls=max_tool_calls, tools=tools, protocol=protocol, **holds),
         collection=wording.render("status", **holds),
-        protocol=protocol,
         functions=tuple(
             Function(name=one.name, description=one.description[wording.lang], schema=one.schema) for one in DESCRIPTORS
         ),
         endings=tuple(_ending(name, argument, wording) for name, argument in ENDINGS.items()),
     )
+
+
+@lru_cache(maxsize=64)
+def tokens_of_preamble(system: str) -> int:
+    """Chat tokens of a system prompt, counted once for all runs that open with it."""
+    return count_tokens(system)
 
 
 def _ending(name: str, argument: str, wording: BundleWording) -> Function:

@@ -22,7 +22,7 @@ from api.agent.loop import LOOP_VERSION
 from api.agent.paths.follow_up import carried, remembered
 from api.agent.paths.router import Route, route
 from api.agent.paths.walk import walk
-from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang
+from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang, tokens_of_preamble
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
 from api.agent.steps import Broken, Outcome
@@ -173,6 +173,10 @@ async def _run(
         scoped=scoped,
         protocol=request.protocol,
     )
+
+    def count(text: str) -> int:
+        return tokens_of_preamble(text) if text == start.system else count_tokens(text)
+
     answerer: Answerer
     if chat is None:
         answerer = ExtractiveAnswerer(plain, wording, watch, scoped=scoped)
@@ -181,13 +185,13 @@ async def _run(
     driver = Driver(
         answerer=answerer,
         tools=tools,
-        count=count_tokens,
+        count=count,
         emit=emit,
         called=so_far.calls.append,
         watch=watch,
         now_ms=now_ms,
     )
-    so_far.state = State(start, wording=wording, count=count_tokens)
+    so_far.state = State(start, wording=wording, count=count)
     steps = walk(so_far.state, question, chosen, has_model=chat is not None)
     mode = "flag" if chosen.path == "direct" else request.citation_mode  # what nothing was looked up for has no sources
     if chat is not None and mode == "strict":
