@@ -9,6 +9,7 @@ import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -125,6 +126,21 @@ def upstream(host: str) -> Generator[None]:
         raise failure("provider_interrupted", host=host) from error
     except httpx.DecodingError as error:
         raise failure("provider_bad_reply", host=host) from error
+
+
+def json_post(client: httpx.AsyncClient, url: str, body: object) -> httpx.Request:
+    """For `client.send`. What `client.post` does comes to the same, but reads the address and joins the headers anew every time.
+
+    Raises: httpx.InvalidURL.
+    """
+    made = httpx.Request("POST", _read_url(url), headers=client.headers, content=msgspec.json.encode(body))
+    made.headers["content-type"] = "application/json"
+    return made
+
+
+@lru_cache(maxsize=64)
+def _read_url(url: str) -> httpx.URL:
+    return httpx.URL(url)
 
 
 def host_of(base_url: str) -> str:

@@ -1,11 +1,11 @@
 """The loop's hands: calls the model and the tools, turns notes into events and spans. Decides nothing."""
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Protocol, assert_never
 
+import msgspec
 from msgspec import Struct
 from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer, use_span
 
@@ -299,4 +299,4 @@ def _describe(span: Span, reply: ChatReply) -> None:
 
 
 def _as_json(shapes: Iterable[dict[str, Any]]) -> str:
-    return json.dumps(list(shapes), ensure_ascii=False)
+    return msgspec.json.encode(list(shapes)).decode()

@@ -20,7 +20,7 @@ from shared.errors import SettingsError, UpstreamError
 from shared.loopback import leads_to_loopback
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
-from shared.upstream import bearer, complaint_in, failure, host_of, refusal, upstream
+from shared.upstream import bearer, complaint_in, failure, host_of, json_post, refusal, upstream
 from shared.wire.transport import direct_transport
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.
@@ -169,7 +169,7 @@ class OpenAIEmbedder:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 with upstream(self._host):
-                    response = await self._client.post(self._url, json=body)
+                    response = await self._client.send(json_post(self._client, self._url, body))
         except TimeoutError as error:
             raise failure("provider_timeout", host=self._host) from error
         return response.status_code, response.headers, response.content

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import aclosing
 from typing import Any
 
 import httpx
@@ -24,6 +25,7 @@ from shared.upstream import (
     complaint_in,
     failure,
     host_of,
+    json_post,
     retry_after_s,
     upstream,
 )
@@ -121,7 +123,8 @@ class OpenAIChat:
         try:
             async with asyncio.timeout(self._settings.first_token_timeout_s) as deadline:
                 with upstream(self._host), self._clients.one() as client:
-                    async with client.stream("POST", self._url, json=body) as response:
+                    response = await client.send(json_post(client, self._url, body), stream=True)
+                    async with aclosing(response):
                         await self._check(response)
                         await self._listen(response, reader, heard, deadline)
         except TimeoutError as error:
