@@ -1,6 +1,5 @@
 """The blocks most likely to answer a question."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -10,7 +9,6 @@ from api.retrieval.fusion import Fused
 from api.retrieval.refine import disagreement
 from api.tools.contract import Call, DocIdText, EmptyReason, Reply, Text, Tool, describe, iso_time, seen_block
 from api.tools.narrowing import is_all_of_it, narrowed, nothing_to_find
-from api.tools.payload import encoded
 from shared.catalog.reading import CatalogReader, Within
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Trust
@@ -72,20 +70,12 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
     if not is_all_of_it(call, args.doc_ids):
         within, reason = await call.pinned.read(scope)  # before any embedding is bought
     if reason is not None:
-        return _replied((), reason)
+        return Reply(payload=FoundBlocks(blocks=(), empty_reason=reason), empty_reason=reason)
     best = await call.pinned.search(args.query, doc_ids=within.doc_ids, tally=call.tally)
-
-    def read(catalog: CatalogReader) -> Reply:
-        rows = _read(catalog, within, best)
-        return _replied(rows, None if rows else "no_match")
-
-    return await call.pinned.read(read)
-
-
-def _replied(rows: Sequence[tuple[Block, SnapshotDocument]], reason: EmptyReason | None) -> Reply:
-    found = FoundBlocks(blocks=tuple(_found(block, document) for block, document in rows), empty_reason=reason)
+    rows = await call.pinned.read(lambda catalog: _read(catalog, within, best))
+    reason = None if rows else "no_match"
     return Reply(
-        payload=encoded(found),
+        payload=FoundBlocks(blocks=tuple(_found(block, document) for block, document in rows), empty_reason=reason),
         seen=tuple(seen_block(block, document, rank=rank) for rank, (block, document) in enumerate(rows, 1)),
         empty_reason=reason,
     )
