@@ -1,6 +1,7 @@
 """Other words to search with: rewriting, several phrasings, a step back, an imagined passage. Each a prompt of the bundle.
 
-None of them touches an exact name: a string that means itself is searched for as it is, and a rewriting that lost one is not used.
+None of them is asked about an exact name: a string that means itself is searched for as it is (pipeline.py). Only a follow-up with
+such a name is put into words, and words that lost it are not used.
 """
 
 from collections.abc import Sequence
@@ -21,15 +22,14 @@ def standalone(state: State, asked: Asked) -> Aside[str]:
         "standalone", question=asked.question, history=asked.recent, summary=asked.summary, guess=asked.plain
     )
     return (
-        yield from aside(state, "standalone", prompt, lambda found: one_line(found.get("question"), most=MAX_QUERY))
+        yield from aside(state, "standalone", prompt, lambda found: _faithful(found.get("question"), asked.question))
     )
 
 
 def rewrite(state: State, question: str) -> Aside[str]:
     """A query for search: names and subject, without what only speaks to us."""
     prompt = state.wording.render("rewrite", question=question)
-    query = yield from aside(state, "rewrite", prompt, lambda found: _faithful(found.get("query"), question))
-    return query
+    return (yield from aside(state, "rewrite", prompt, lambda found: one_line(found.get("query"), most=MAX_QUERY)))
 
 
 def multi_query(state: State, question: str) -> Aside[tuple[str, ...]]:
@@ -38,7 +38,8 @@ def multi_query(state: State, question: str) -> Aside[tuple[str, ...]]:
     def read(found: dict[str, object]) -> tuple[str, ...] | None:
         given = found.get("queries")
         listed = cast("Sequence[object]", given) if isinstance(given, list) else ()
-        queries = dict.fromkeys(query for one in listed if (query := _faithful(one, question)) and query != question)
+        lines = [one_line(one, most=MAX_QUERY) for one in listed]
+        queries = dict.fromkeys(query for query in lines if query and query != question)
         return tuple(queries)[:MOST_QUERIES] or None
 
     return (yield from aside(state, "multi_query", state.wording.render("multi_query", question=question), read))
@@ -51,14 +52,12 @@ def step_back(state: State, question: str) -> Aside[str]:
 
 
 def hyde(state: State, question: str) -> Aside[str]:
-    """A passage as it might stand in a document, to search by its meaning; no evidence, and never for exact names."""
-    if exact_names(question):
-        return None
+    """A passage as it might stand in a document, to search by its meaning; no evidence."""
     prompt = state.wording.render("hyde", question=question)
     return (yield from aside(state, "hyde", prompt, lambda found: one_line(found.get("passage"), most=MAX_QUERY)))
 
 
 def _faithful(value: object, question: str) -> str | None:
-    query = one_line(value, most=MAX_QUERY)
-    lost = query is None or any(name.casefold() not in query.casefold() for name in exact_names(question))
-    return None if lost else query
+    said = one_line(value, most=MAX_QUERY)
+    lost = said is None or any(name.casefold() not in said.casefold() for name in exact_names(question))
+    return None if lost else said

@@ -10,7 +10,9 @@ from api.links import BlockLinks
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from api.openai_compat.conversation import history_of
 from api.openai_compat.shapes import InMessage
+from api.openai_compat.stream import progress_line
 from shared.access import OWNER
+from shared.types.events import Thought, ToolCalled
 from shared.types.runs import Answer, ClaimCheck, Limitation, SnapshotGap
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
@@ -30,6 +32,16 @@ def test_the_sources_follow_as_a_list_with_links_in_the_language_of_the_question
     english = structs.replace(A_CITATION, title="Travel Policy", section_path="/", page_last=6)
     answer = an_answer(question="How much may a hotel cost?", citations=(english,))
     assert footer(answer, URL) == f"\n\n**Sources**\n\n1. [Travel Policy, p. 4–6]({ADDRESS})"
+
+
+@pytest.mark.parametrize("mark", ["【来源：k3f9a2qd.v2#17】", "[source: k3f9a2qd.v2#17]", "![x](http://a)"])
+def test_a_step_carries_no_mark_that_was_not_verified_and_loads_nothing(mark: str) -> None:
+    thought = Thought(turn=1, text=f"五天{mark}。")
+    called = ToolCalled(turn=1, tool="search_blocks", arguments=f'{{"query": "五天{mark}。"}}')
+    for line in map(progress_line, (thought, called)):
+        assert "五天" in line
+        assert mark not in line
+        assert "![" not in line
 
 
 def test_limitations_are_told_below_the_sources() -> None:

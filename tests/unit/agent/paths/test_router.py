@@ -56,6 +56,32 @@ def test_a_question_that_documents_may_answer_is_looked_up(question: str) -> Non
     assert taken(question)[0] != "direct"
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "你好，泵的保修期是多久？",
+        "在吗？病假要交什么材料",
+        "您好！麻烦问一下差旅报销标准",
+        "谢谢你。还有，E-4021 是什么意思？",
+        "早上好，第三季度退货率是多少",
+        "你是谁的负责人",
+        "你能做什么样的检验",
+        "明白了，那易损件在保修范围内吗",
+        "再见礼品的预算",
+        "Hi, what is the warranty period of the pump?",
+        "hello there, who approves travel?",
+        "Thanks! And the notice period?",
+        "Good morning. Which documents mention ERR_4021?",
+        "ok so how many days of leave do I get",
+        "who are you buying the pumps from",
+        "what can you do about a late delivery under the contract",
+        "Bye-law 7: what does it say?",
+    ],
+)
+def test_a_greeting_before_a_question_or_words_like_one_are_looked_up(question: str) -> None:
+    assert taken(question)[0] != "direct"
+
+
 @given(
     st.sampled_from(NEED_DOCUMENTS),
     st.sampled_from(["", "请", "Please ", "你好，", "Hello, ", "谢谢。\n"]),

@@ -6,9 +6,10 @@ import pytest
 
 from api.agent.decisions import Finish
 from api.agent.finish import finish
+from api.agent.paths.router import Reason
 from api.agent.steps import Braked
 from shared.telemetry import names
-from shared.types.runs import Limits, PathName
+from shared.types.runs import Limits
 from tests.promises import promise
 from tests.unit.agent.paths.walking import events, held, purposes, seen, walked
 from tests.unit.agent.playing import Scripted, fails, result, says, search
@@ -75,6 +76,20 @@ def test_a_rewriting_that_is_no_use_is_not_used() -> None:
         assert events(played, names.QUERY_TOOL) == [{"name": "rewrite", "used": False}]
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '<think>先想 {"query": "错的"}</think>\n{"query": "年假 天数"}',
+        '我想写 {"query": "错的"}。</thinking>\n```json\n{"query": "年假 天数"}\n```',
+        '<|channel|>analysis<|message|>{"query": "错的"}<|end|><|channel|>final<|message|>{"query": "年假 天数"}',
+        '{"query": "年假 天数"}<|im_end|>\n<|im_start|>user\n{"query": "错的"}',
+    ],
+)
+def test_what_a_model_thinks_before_it_names_a_query_is_not_the_query(reply: str) -> None:
+    played = walked("pipeline", "员工的年假有几天？", [reply, result(LEAVE), ends("五天。")])
+    assert played.called[0].arguments == {"query": "年假 天数"}
+
+
 def test_a_failing_rewriting_costs_and_is_done_without() -> None:
     played = walked("pipeline", "员工的年假有几天？", [fails("provider_timeout"), result(LEAVE), ends("五天。")])
     assert played.outcome.reason == "finished"
@@ -97,6 +112,14 @@ def test_what_is_ambiguous_is_looked_up_in_other_words_and_what_touches_nothing_
     assert "停车位" not in final
     assert "医院证明" not in final
     assert [one["verdict"] for one in events(played, names.SUFFICIENCY)] == ["ambiguous", "ambiguous"]
+
+
+def test_what_was_dropped_may_be_looked_up_again() -> None:
+    found = seen(3, "E-4021：油压过低。")
+    script = [result(LEAVE), result(), result(found), ends(f"油压过低【来源：{found.block_id}】。")]
+    played = walked("pipeline", "E-4021", script)
+    assert [call.arguments for call in played.called] == [{"query": "E-4021"}, {"term": "E-4021"}, {"query": "E-4021"}]
+    assert held(played) == [found.block_id]
 
 
 def test_what_is_insufficient_goes_to_the_loop_with_nothing_of_it_left() -> None:
@@ -182,6 +205,16 @@ def test_a_later_part_takes_what_an_earlier_one_found() -> None:
     assert finish(played.outcome, wording=ZH).status == "complete"
 
 
+@promise("P4")
+def test_what_the_provider_could_not_take_in_is_withdrawn_though_something_else_was_asked_in_between() -> None:
+    script = [PLAN, result(KEEPER), "没有 JSON", fails("provider_context_too_long"), "Action: Refuse[没有读到。]"]
+    played = walked("plan", "泵站负责人的电话是多少？", script)
+    assert purposes(played) == ["decompose", "search", "extract", "answer"]
+    assert "context_budget_exceeded" in {one.code for one in played.outcome.limitations}
+    assert (held(played), played.outcome.reason) == ([], "refused")
+    assert all("王建国" not in message.content for message in played.asked[-1].messages)
+
+
 def test_a_value_that_no_block_shows_is_no_result_and_its_part_is_told_as_not_covered() -> None:
     played = walked(
         "plan",
@@ -256,15 +289,10 @@ def test_a_plan_that_is_braked_says_so_and_which_parts_it_was_not_done_with(
     assert "- 病假最多几天？" in played.asked[-1].messages[-1].content
 
 
-@pytest.mark.parametrize(
-    ("path", "script"),
-    [
-        ("pipeline", [result(CAR), "Action: Refuse[没有找到 E-4021。]"]),
-        ("verify", [search("E-4021"), result(CAR), ends("E-4021 是 3 号泵。")]),
-    ],
-)
-def test_a_look_up_that_is_not_made_for_want_of_calls_is_told(path: PathName, script: list[Scripted]) -> None:
-    played = walked(path, "E-4021 是什么意思？", script, limits=Limits(max_tool_calls=1), reason="exact_identifier")
+@pytest.mark.parametrize("reason", ["forced", "exact_identifier"])
+def test_a_look_up_that_is_not_made_for_want_of_calls_is_told(reason: Reason) -> None:
+    script = [result(CAR), "Action: Refuse[没有找到 E-4021。]"]
+    played = walked("pipeline", "E-4021 是什么意思？", script, limits=Limits(max_tool_calls=1), reason=reason)
     assert "brake_count" in {note.kind for note in played.notes if isinstance(note, Braked)}
     assert "brake_count" in {one.code for one in played.outcome.limitations}
 
@@ -299,6 +327,16 @@ def test_every_claim_is_looked_up_again_and_what_is_contradicted_goes() -> None:
     assert finish(played.outcome, wording=ZH).status == "partial"
 
 
+def test_what_neither_the_model_nor_words_find_shown_goes_and_what_words_show_stays() -> None:
+    text = f"员工工作满一年享有五天年假【来源：{LEAVE.block_id}】。年假可以累积到来年【来源：{LEAVE.block_id}】。"
+    script = [*answered(text), result(LEAVE), result(LEAVE), as_json(verdicts={"1": "not_shown", "2": "not_shown"})]
+    played = walked("verify", "年假怎么规定？", script)
+    assert isinstance(played.outcome.ending, Finish)
+    assert "五天年假" in played.outcome.ending.text
+    assert "累积" not in played.outcome.ending.text
+    assert [one.code for one in played.outcome.limitations] == ["claims_dropped"]
+
+
 def test_an_answer_of_which_nothing_holds_becomes_a_refusal() -> None:
     text = f"员工享有九十九天年假【来源：{LEAVE.block_id}】。"
     played = walked("verify", "年假有几天？", [*answered(text), result(LEAVE), as_json(verdicts={"1": "contradicted"})])
@@ -329,7 +367,7 @@ def test_claims_that_no_call_is_left_for_are_counted() -> None:
     text = "".join(f"员工工作满{n}年享有五天年假【来源：{LEAVE.block_id}】。" for n in (1, 2, 3))
     script = [*answered(text), result(LEAVE), as_json(verdicts={"1": "supported"})]
     played = walked("verify", "年假有几天？", script, limits=Limits(max_tool_calls=2))
-    assert "claims_unchecked" in {one.code for one in played.outcome.limitations}
+    assert [one.code for one in played.outcome.limitations] == ["brake_count", "claims_unchecked"]
     assert finish(played.outcome, wording=ZH).status == "partial"
     assert played.outcome.spent.tool_calls == 2
 
@@ -348,6 +386,20 @@ def test_a_question_that_leans_is_put_into_words_first_and_the_model_is_told_bot
     task = played.asked[1].messages[1].content
     assert "问题：那病假呢？" in task
     assert "病假最多有几天？" in task
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "kept"),
+    [
+        ("那 E-4021 呢？", "这个错误代码是什么意思？", False),
+        ("那“热备”呢？", "数据库的备份方式有哪些？", False),
+        ("And what about err_timeout_42?", "What does ERR_TIMEOUT_42 mean on the pump?", True),
+    ],
+)
+def test_words_for_a_follow_up_that_lost_an_exact_name_are_not_used(question: str, said: str, kept: bool) -> None:
+    played = walked("agent", question, [as_json(question=said), "Action: Refuse[没有]"], plain=f"泵 {question}")
+    task = played.asked[1].messages[1].content
+    assert ((said in task), (f"泵 {question}" in task)) == (kept, not kept)
 
 
 def test_where_no_words_come_the_first_guess_is_used() -> None:
