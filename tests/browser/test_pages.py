@@ -28,6 +28,7 @@ def test_the_first_start_leads_from_the_samples_to_the_first_question(site: Site
     page = visit("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("开始使用")
     picture(page, "first-zh")
+    assert stumbling_blocks(page) == []
     page.get_by_role("button", name="使用示例文档").click()
     page.get_by_role("link", name="提出第一个问题").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("向您的文档提问")
@@ -201,6 +202,7 @@ def test_an_import_can_be_cancelled_after_being_asked_whether_that_is_meant(
     row.get_by_role("button", name="Pause").click()
     expect(row.get_by_role("button", name="Go on")).to_be_visible()
     picture(page, "import-en")
+    assert stumbling_blocks(page) == []
     row.get_by_role("button", name="Cancel").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("button", name="No, leave it")).to_be_focused()
