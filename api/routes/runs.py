@@ -3,25 +3,27 @@
 from typing import Annotated, Any
 
 from litestar import Response, Router, get, post
-from litestar.di import NamedDependency
+from litestar.di import NamedDependency, Provide
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Meta, Struct
 
 from api.callers import NEEDS_READ
-from api.desk import MAX_QUESTION, record_unless_gone
+from api.desk import MAX_QUESTION
 from api.parts import Parts
 from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.again import audit_run, rerun_run
 from api.routes.feedback import give_feedback, own_feedback
 from api.routes.replay import replay_run
+from api.routes.run_filters import run_filter
 from api.routes.streams import run_events, stream
+from api.running import record_unless_gone
 from api.wishes import Wishes, ask_for
 from shared.ids import RunId
 from shared.types.runfiles import RunFile
 from shared.types.runs import Answer, LedgerEntry, RunRecord
-from shared.types.traces import RunSummary, Trace
+from shared.types.traces import RunFilter, RunSummary, Trace
 
 
 class AskBody(Wishes, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,12 +64,15 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
     return Response((await record_unless_gone(run, request.receive)).answer)
 
 
-@get("/", sync_to_thread=True)
+@get("/", sync_to_thread=True, dependencies={"wanted": Provide(run_filter, sync_to_thread=False)})
 def list_runs(
-    request: AnyRequest, parts: NamedDependency[Parts], limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 50
+    request: AnyRequest,
+    parts: NamedDependency[Parts],
+    wanted: NamedDependency[RunFilter],
+    limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 50,
 ) -> list[RunSummary]:
-    """The newest first."""
-    return parts.telemetry.list_runs(access_of(request), limit=limit)
+    """The newest first. `before`: the id of the last run of a list, for those that follow it."""
+    return parts.telemetry.list_runs(access_of(request), limit=limit, wanted=wanted)
 
 
 @get("/{run_id:str}", sync_to_thread=True)

@@ -1,7 +1,7 @@
 """Spans and run records as rows of the trace store. Runs in the writer's thread; redaction happens here."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, get_args
 
 import msgspec
 from opentelemetry.sdk.trace import Event
@@ -10,13 +10,26 @@ from shared.telemetry import names
 from shared.telemetry.artifacts import ARTIFACT_PREFIX
 from shared.telemetry.buffer import Ended
 from shared.telemetry.redact import Redactor
-from shared.types.runs import RunRecord
-from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent
+from shared.types.runs import Answer, RunRecord
+from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, Stop
 
 # Fields of a closed set of words, and codes: they can't hold a secret, and a secret may happen to be one of the words.
 _WORDS = frozenset(
-    {"status", "state", "stage", "verdict", "trust", "tool", "extent", "code", "termination_reason", "format"}
+    {
+        "status",
+        "state",
+        "stage",
+        "verdict",
+        "trust",
+        "tool",
+        "extent",
+        "code",
+        "termination_reason",
+        "stopped_by",
+        "format",
+    }
 )
+STOPS: Final[tuple[Stop, ...]] = get_args(Stop)
 _STATUS = {0: "unset", 1: "ok", 2: "error"}
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -83,7 +96,14 @@ def summary(record: RunRecord) -> RunSummary:
         started_at_ms=answer.started_at_ms,
         duration_ms=answer.duration_ms,
         rerun_of=record.rerun_of,
+        stopped_by=_stopped_by(answer),
+        prompt_bundle=answer.manifest.prompt_bundle if answer.manifest else None,
     )
+
+
+def _stopped_by(answer: Answer) -> Stop | None:
+    told = (answer.termination_reason, *(one.code for one in answer.limitations))
+    return next((stop for code in told for stop in STOPS if stop == code), None)
 
 
 def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:

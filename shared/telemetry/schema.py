@@ -105,6 +105,22 @@ _MIGRATIONS: tuple[str, ...] = (
     update runs set conversation_id = json_extract(record, '$.answer.conversation_id');
     create index runs_conversation on runs (conversation_id) where conversation_id is not null;
     """,
+    """
+    create index runs_asker on runs (asker, run_id);
+    update runs set summary = json_set(
+        summary,
+        '$.prompt_bundle', json_extract(record, '$.answer.manifest.prompt_bundle'),
+        '$.stopped_by', (
+            select code from (
+                select json_extract(record, '$.answer.termination_reason') as code, -1 as place
+                union all
+                select json_extract(value, '$.code'), key from json_each(runs.record, '$.answer.limitations')
+            )
+            where code in ('brake_count', 'brake_gain', 'brake_time', 'context_budget_exceeded', 'request_budget_exceeded')
+            order by place limit 1
+        )
+    );
+    """,
 )
 
 

@@ -24,10 +24,11 @@ from shared.telemetry.rows import summary
 from shared.telemetry.runfile import run_file
 from shared.telemetry.seen import Seen
 from shared.telemetry.store import TraceStore, could_make, may_read
+from shared.telemetry.wanted import EVERY, fits
 from shared.telemetry.writer import Writer
 from shared.types.runfiles import RunFile
 from shared.types.runs import RunRecord
-from shared.types.traces import RunSummary, Trace
+from shared.types.traces import RunFilter, RunSummary, Trace
 from shared.version import APP_VERSION
 
 CLOSE_S = 3.0  # a process that stops waits no longer than this for its traces
@@ -84,11 +85,11 @@ class Telemetry:
             return recent
         return self.store.run_record(run_id, access)
 
-    def list_runs(self, access: Access, *, limit: int) -> list[RunSummary]:
+    def list_runs(self, access: Access, *, limit: int, wanted: RunFilter = EVERY) -> list[RunSummary]:
         """The newest first, those included that are not on disk yet. Blocking. Raises: StorageError."""
-        found = {one.run_id: one for one in self.store.list_runs(access, limit=limit)}
+        found = {one.run_id: one for one in self.store.list_runs(access, limit=limit, wanted=wanted)}
         for record in tuple(self._recent.values()):
-            if may_read(record.access, record.asker, access):
+            if may_read(record.access, record.asker, access) and fits(record, wanted):
                 found.setdefault(record.answer.run_id, summary(record))
         return sorted(found.values(), key=lambda one: one.run_id, reverse=True)[:limit]
 

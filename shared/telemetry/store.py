@@ -15,8 +15,10 @@ from shared.access import Access
 from shared.errors import NotFound, StorageError
 from shared.ids import ImportId, RunId
 from shared.telemetry.schema import open_traces
+from shared.telemetry.wanted import EVERY, where
+from shared.text.fold import fold
 from shared.types.runs import RunRecord
-from shared.types.traces import Attributes, RunSummary, SpanEvent, SpanNode, Trace
+from shared.types.traces import Attributes, RunFilter, RunSummary, SpanEvent, SpanNode, Trace
 
 BUSY_MS = 2_000
 _COLUMNS = (
@@ -69,12 +71,14 @@ class TraceStore:
             raise unknown_run(run_id)
         return _record.decode(found[0])
 
-    def list_runs(self, access: Access, *, limit: int) -> list[RunSummary]:
+    def list_runs(self, access: Access, *, limit: int, wanted: RunFilter = EVERY) -> list[RunSummary]:
         """The newest first."""
         listed: list[RunSummary] = []
+        condition, values = where(wanted, access)
         with self._reading() as db:
+            db.conn.create_function("folded", 1, fold, deterministic=True)
             for summary, labels, asker in db.conn.execute(
-                "select summary, access, asker from runs order by run_id desc"
+                f"select summary, access, asker from runs where {condition} order by run_id desc", values
             ):
                 if len(listed) >= limit:
                     break

@@ -4,12 +4,14 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from shared.ids import RunId, SnapshotId
+from shared.ids import DocId, RunId, SnapshotId
 from shared.types.runs import Status
 
 AttributeValue: TypeAlias = str | bool | int | float | list[str | bool | int | float]
 Attributes: TypeAlias = dict[str, AttributeValue]
 TraceLevel = Literal["metadata", "full"]
+# limits that end the look-ups of a run before the model does
+Stop = Literal["brake_count", "brake_gain", "brake_time", "context_budget_exceeded", "request_budget_exceeded"]
 
 
 class SpanEvent(Struct, frozen=True, kw_only=True):
@@ -60,3 +62,24 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     started_at_ms: int
     duration_ms: int
     rerun_of: RunId | None = None
+    stopped_by: Stop | None = None  # the limit that ended its look-ups, or left something of what was found unread
+    prompt_bundle: str | None = None  # id/version; None = it failed before it had one
+
+
+class RunFilter(Struct, frozen=True, kw_only=True):
+    """Which runs are wanted; every field given must fit. Bounds count as inside.
+
+    `doc_ids`: one of them is cited. `text`: stands in the question, letter case aside. `before`: only runs older than this one.
+    """
+
+    status: Status | None = None
+    stopped_by: Stop | Literal["any", "none"] | None = None
+    min_tokens: int | None = None  # chat tokens
+    max_tokens: int | None = None
+    min_duration_ms: int | None = None
+    max_duration_ms: int | None = None
+    snapshot_id: SnapshotId | None = None
+    prompt_bundle: str | None = None  # id/version, or the id alone: any version
+    doc_ids: tuple[DocId, ...] = ()
+    text: str | None = None
+    before: RunId | None = None

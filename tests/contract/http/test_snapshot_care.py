@@ -379,7 +379,8 @@ def test_quotes_of_runs_that_were_kept_before_are_found_after_an_update(site: Si
         later = "select name from sqlite_master where type = 'table' and name not in" + str(TRACES_OF_VERSION_1)
         for (table,) in traces.execute(later).fetchall():
             traces.execute(f"drop table {table}")
-        traces.execute("drop index runs_conversation")
+        for index in ("runs_conversation", "runs_asker"):
+            traces.execute(f"drop index {index}")
         for column in ("asker", "conversation_id"):
             traces.execute(f"alter table runs drop column {column}")
         traces.execute("pragma user_version = 1")
