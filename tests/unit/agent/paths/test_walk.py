@@ -365,11 +365,11 @@ def test_a_verdict_that_cannot_be_had_makes_the_answer_partial(reply: str) -> No
 
 def test_claims_that_no_call_is_left_for_are_counted() -> None:
     text = "".join(f"员工工作满{n}年享有五天年假【来源：{LEAVE.block_id}】。" for n in (1, 2, 3))
-    script = [*answered(text), result(LEAVE), as_json(verdicts={"1": "supported"})]
-    played = walked("verify", "年假有几天？", script, limits=Limits(max_tool_calls=2))
+    script = [*answered(text), result(LEAVE), result(LEAVE), as_json(verdicts={"1": "supported", "2": "supported"})]
+    played = walked("verify", "年假有几天？", script, limits=Limits(max_tool_calls=3))
     assert [one.code for one in played.outcome.limitations] == ["brake_count", "claims_unchecked"]
     assert finish(played.outcome, wording=ZH).status == "partial"
-    assert played.outcome.spent.tool_calls == 2
+    assert played.outcome.spent.tool_calls == 3
 
 
 # --- follow-ups
