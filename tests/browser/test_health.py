@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from shared.catalog.db import writing
 from shared.telemetry.measures import bucket_of
 from shared.telemetry.schema import open_traces
-from tests.browser.conftest import Site, picture, stumbling_blocks
+from tests.browser.conftest import WIDE, Site, alone, picture, stumbling_blocks
 
 Visit = Callable[..., Page]
 
@@ -97,3 +98,21 @@ def test_the_health_page_is_read_in_the_dark_and_on_a_phone(site: Site, visit: V
     wide = visit("/health", locale="en", dark=True)
     wide.get_by_role("heading", name="How long each step takes").evaluate("(one) => one.scrollIntoView()")
     picture(wide, "health-steps-en-dark")
+
+
+def test_what_does_not_work_stands_first_with_what_helps(chromium: Browser, tmp_path: Path) -> None:
+    with alone(tmp_path, "the-key-of-the-owner") as address:
+        context = chromium.new_context(base_url=address, locale="zh-CN", viewport=WIDE)  # pyright: ignore[reportArgumentType]
+        page = context.new_page()
+        page.goto("/health")
+        page.get_by_label("密钥", exact=True).fill("the-key-of-the-owner")
+        page.get_by_role("button", name="登录").click()
+        expect(page.locator("#overall")).to_contain_text("无法工作")
+        first = page.locator(".part").first
+        expect(first).to_contain_text("消息代理")
+        expect(first).to_contain_text("CITEBOUND_BROKER_URL")
+        expect(page.locator("#part-worker")).to_contain_text("请先处理消息代理。")
+        expect(page.locator("#nothing-asked")).to_be_visible()
+        picture(page, "health-failing-zh")
+        assert stumbling_blocks(page) == []
+        context.close()

@@ -14,3 +14,4 @@ export function localTimes(root) {
 }
 
 localTimes(document);
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" }); // on a phone not all fit
