@@ -11,13 +11,13 @@ from functools import lru_cache
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer
+from opentelemetry.trace import get_tracer
 
 from api.agent import gaps
 from api.agent.budget import within_window
 from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
-from api.agent.finish import Verified, finish
+from api.agent.finish import finish
 from api.agent.loop import LOOP_VERSION
 from api.agent.paths.follow_up import carried, remembered
 from api.agent.paths.router import Route, route
@@ -25,8 +25,8 @@ from api.agent.paths.walk import walk
 from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang, tokens_of_preamble
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
-from api.agent.steps import Broken, Outcome
 from api.agent.strict import repairing
+from api.agent.telling import describe, tell, trace_citations
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
 from shared.aside import aside
@@ -36,10 +36,9 @@ from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach, keeps_contents
-from shared.text.sentences import sentences
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
-from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunFailed, RunStarted
+from shared.types.events import RunEvent, RunStarted
 from shared.types.runs import (
     Answer,
     CitationMode,
@@ -128,7 +127,7 @@ async def run_agent(
             now_ms=now_ms,
             so_far=so_far,
         )
-        _describe(span, record.answer)
+        describe(span, record.answer)
         return record
 
 
@@ -220,8 +219,8 @@ async def _run(
         claims=verified.checks,
         conversation_id=request.conversation_id,
     )
-    _trace_citations(verified)
-    _tell(answer, outcome, emit)
+    trace_citations(verified)
+    tell(answer, outcome, emit)
     labels = pinned.access.labels
     return RunRecord(
         answer=answer,
@@ -244,26 +243,6 @@ async def _visible_documents(pinned: Pinned) -> int:
     if pinned.access.labels is None:
         return pinned.snapshot.documents
     return len(await pinned.read(lambda catalog: catalog.documents(pinned.within())))
-
-
-def _tell(answer: Answer, outcome: Outcome, emit: Callable[[RunEvent], None]) -> None:
-    """Only verified text is ever shown."""
-    if isinstance(outcome.ending, Broken):
-        emit(
-            RunFailed(
-                run_id=answer.run_id,
-                code=outcome.ending.code,
-                message=answer.text,
-                retryable=outcome.ending.retryable,
-                answer=answer,
-            )
-        )
-        return
-    for start, end in sentences(answer.text):
-        emit(AnswerDelta(text=answer.text[start:end]))
-    for citation in answer.citations:
-        emit(CitationMade(citation=citation))
-    emit(RunCompleted(answer=answer))
 
 
 def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bundle, chosen: Route) -> RunManifest:
@@ -289,39 +268,3 @@ def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bu
         path=chosen.path,
         path_reason=chosen.reason,
     )
-
-
-def _trace_citations(verified: Verified) -> None:
-    span = get_current_span()
-    for one in verified.claims:
-        for block_id in one.claim.block_ids:
-            span.add_event(
-                names.CITATION,
-                {
-                    "block_id": block_id,
-                    "verdict": one.checked.verdict,
-                    "missing": len(one.checked.missing),
-                    "score": round(one.checked.score, 3),
-                },
-            )
-    for block_id in verified.removed:
-        span.add_event(names.CITATION, {"block_id": block_id, "verdict": "removed", "problem": "not in the ledger"})
-
-
-def _describe(span: Span, answer: Answer) -> None:
-    span.set_attributes(
-        {
-            names.RUN_STATUS: answer.status,
-            names.TERMINATION: answer.termination_reason,
-            names.INPUT_TOKENS: answer.usage.chat_input_tokens,
-            names.OUTPUT_TOKENS: answer.usage.chat_output_tokens,
-            names.REASONING_TOKENS: answer.usage.reasoning_tokens,
-            names.EMBEDDING_TOKENS: answer.usage.embedding_tokens,
-            names.RERANK_TOKENS: answer.usage.rerank_tokens,
-            names.TOKENS_ESTIMATED: answer.usage.estimated,
-        }
-    )
-    attach(span, "answer", answer.text)
-    if answer.status == "failed":
-        span.set_attribute(names.ERROR_TYPE, answer.termination_reason)
-        span.set_status(Status(StatusCode.ERROR, answer.termination_reason))
