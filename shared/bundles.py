@@ -97,6 +97,10 @@ class Shelf:
             self._default = bundle
         return bundle
 
+    def at_hand(self, name: str | None) -> Bundle | None:
+        """The default one, which anybody may name, if it was read and can't change. Doesn't block."""
+        return self._default if name is None or name == self.default else None
+
     def load(self, name: str) -> Bundle:
         """Raises: NotFound, SettingsError when it is damaged or was changed after it was frozen."""
         origin, folder = self._place(name)

@@ -10,7 +10,6 @@ from litestar.params import FromPath, HeaderParameter, JSONBody
 from litestar.response import Stream
 
 from api.callers import NEEDS_READ, caller_in
-from api.desk import record_unless_gone
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from api.openai_compat.conversation import history_of, question_of
 from api.openai_compat.errors import respond
@@ -30,6 +29,7 @@ from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
 from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
 from api.parts import Parts
 from api.problem import Problem, problem
+from api.running import record_unless_gone
 from api.wishes import ask_for
 from shared.errors import InvalidArgument, NotFound
 from shared.types.events import RunFailed

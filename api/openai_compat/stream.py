@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from api.agent.citations import unmarked
 from api.agent.harmless import harmless
-from api.desk import Running
 from api.openai_compat.citations import BlockUrl, annotations, extra, footer
 from api.openai_compat.errors import error_body
 from api.openai_compat.shapes import (
@@ -22,6 +21,7 @@ from api.openai_compat.shapes import (
     finish_reason,
 )
 from api.problem import Problem
+from api.running import Running
 from shared.types.events import (
     AnswerDelta,
     CitationMade,

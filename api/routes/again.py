@@ -10,11 +10,12 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody
 
 from api import rerun as again
-from api.desk import Ask, record_unless_gone
+from api.desk import Ask
 from api.parts import Parts
 from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.streams import rerun_events, stream
+from api.running import record_unless_gone
 from shared.access import Access
 from shared.ids import RunId
 from shared.types.again import Audit, Once, Rerun, RerunWanted

@@ -7,8 +7,8 @@ from typing import TypeVar
 import msgspec
 from litestar.exceptions import ClientException, SerializationException
 
-from api.desk import AskerGone
 from api.routes.access import AnyRequest
+from api.running import AskerGone
 from shared.errors import InvalidArgument, TooLarge
 
 T = TypeVar("T")

@@ -16,9 +16,9 @@ from litestar.exceptions import (
 from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from msgspec import Struct
 
-from api.desk import AskerGone, RunCrashed
 from api.problem import FieldProblem, Problem, internal, problem, problem_of
 from api.routes.access import AnyRequest
+from api.running import AskerGone, RunCrashed
 from shared.errors import CiteboundError
 
 _log = logging.getLogger(__name__)

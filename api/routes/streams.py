@@ -7,7 +7,7 @@ import msgspec
 from litestar.response import Stream
 from msgspec import Struct
 
-from api.desk import Running
+from api.running import Running
 from shared.errors import CiteboundError
 from shared.types.again import Once, Rerun
 
