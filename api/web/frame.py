@@ -40,6 +40,7 @@ _YEAR_S = 365 * 86_400
 _TABS: tuple[tuple[str, str, Permission], ...] = (  # name, address, who sees it
     ("ask", "/", "read"),
     ("library", "/library", "read"),
+    ("traces", "/traces", "read"),
     ("health", "/health", "admin"),
 )
 

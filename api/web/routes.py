@@ -6,6 +6,7 @@ from api.web.health import health_page
 from api.web.library import compare_page, document_page, imports_part, library_page
 from api.web.samples import import_samples
 from api.web.sign_in import sign_in, sign_in_page, sign_out
+from api.web.traces import import_trace_page, run_page, traces_page
 
 web = (
     ask_page,
@@ -13,6 +14,9 @@ web = (
     imports_part,
     document_page,
     compare_page,
+    traces_page,
+    run_page,
+    import_trace_page,
     health_page,
     import_samples,
     sign_in_page,

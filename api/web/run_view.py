@@ -61,6 +61,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     kept: Kept
     happened: Happenings
     blocks: tuple[BlockWay, ...]
+    ways: dict[str, BlockWay]  # the same by block id
     turns: tuple[Turn, ...]
     rows: tuple[Row, ...]
     notes: tuple[Pair, ...]  # how the question was gone about
@@ -84,6 +85,7 @@ def run_view(file: RunFile, *, prefix: str = "run", here: bool = True) -> RunVie
         kept=_kept(file),
         happened=happenings(file.record, told, ways, len(removed)),
         blocks=ways,
+        ways={one.block_id: one for one in ways},
         turns=told,
         rows=rows(spans),
         notes=_notes(manifest),

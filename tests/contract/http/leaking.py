@@ -395,6 +395,36 @@ def _compare_page(names: Names, secrets: Secrets) -> list[Probe]:
     ]
 
 
+def _traces_page(names: Names, secrets: Secrets) -> list[Probe]:
+    filters = (
+        {"text": names.alias},  # one word, which stands in an address as it is
+        {"document": names.doc_id},
+        {"document": names.old_doc_id},
+        {"snapshot": names.failed_snapshot_id},
+        {"bundle": names.bundle},
+        {"before": names.run_id},
+    )
+    typed = [Probe(path="/traces", query=one, headers=BROWSER, alike=False, shows=False) for one in filters]
+    return [Probe(path="/traces", headers=BROWSER), *typed]  # which repeat what was typed
+
+
+def _run_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/traces/{run_id}", headers=BROWSER)
+        for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
+def _runs(names: Names, secrets: Secrets) -> list[Probe]:
+    queries = (
+        {"doc_id": names.doc_id},
+        {"text": names.words},
+        {"prompt_bundle": names.bundle},
+        {"before": names.run_id},
+    )
+    return [Probe(path="/api/runs"), *(Probe(path="/api/runs", query=one, shows=False) for one in queries)]
+
+
 def _scopes(names: Names) -> list[dict[str, Any]]:
     return [
         {"doc_ids": [names.doc_id]},
@@ -541,6 +571,9 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/library/imports"): Route(needs="write", probes=_one("/library/imports")),
     ("GET", "/documents/{doc_id}"): Route(needs="read", probes=_document_page),
     ("GET", "/compare/{before}/{after}"): Route(needs="read", probes=_compare_page),
+    ("GET", "/traces"): Route(needs="read", probes=_traces_page),
+    ("GET", "/traces/{run_id}"): Route(needs="read", probes=_run_page),
+    ("GET", "/imports/{import_id}/trace"): Route(needs="write", probes=_one("/imports/{import_id}/trace")),
     ("POST", "/samples"): Route(needs="write", probes=_one("/samples", body={})),
     ("GET", "/assets/{name}"): Route(needs=None, probes=_one("/assets/frame.css")),
     ("GET", "/healthz"): Route(needs=None, probes=_one("/healthz")),
@@ -550,7 +583,7 @@ ROUTES: dict[Key, Route] = {
     ("GET", "/api/figures"): Route(needs="admin", probes=_one("/api/figures")),
     ("GET", "/metrics"): Route(needs="admin", probes=_one("/metrics")),
     ("POST", "/api/runs"): Route(needs="read", probes=_ask, asks=True),
-    ("GET", "/api/runs"): Route(needs="read", probes=_one("/api/runs", shows=True)),
+    ("GET", "/api/runs"): Route(needs="read", probes=_runs),
     ("GET", "/api/runs/{run_id}"): Route(needs="read", probes=_run()),
     ("GET", "/api/runs/{run_id}/evidence"): Route(needs="read", probes=_run("/evidence")),
     ("GET", "/api/runs/{run_id}/trace"): Route(needs="read", probes=_run("/trace", shows=False)),
