@@ -14,7 +14,7 @@ import uvicorn
 from api.app import create_app
 from api.patience import PatientProtocol
 from shared.errors import CiteboundError
-from shared.lifeline import follow_parent
+from shared.lifeline import PARENT_PIPE, START_AGAIN, follow_parent
 from shared.settings_load import load_settings
 
 STOP_S = 4  # streams that are still open then are cut
@@ -23,7 +23,7 @@ _log = logging.getLogger("api")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit code 0 after a stop, 2 when the settings or the data folder won't do."""
+    """Exit code 0 after a stop, 2 when the settings or the data folder won't do, START_AGAIN when an admin asked for that."""
     parser = argparse.ArgumentParser(prog="python -m api")
     given = parser.add_mutually_exclusive_group()
     given.add_argument("--fd", type=int, help="number of an inherited listening socket")
@@ -33,9 +33,10 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     for quiet in ("httpx", "httpcore", "openai"):
         logging.getLogger(quiet).setLevel(logging.WARNING)  # they log addresses with every request
+    again = _Again()
     try:
         settings = load_settings(os.environ)
-        app = create_app(settings)
+        app = create_app(settings, env=os.environ, start_again=again.ask if PARENT_PIPE in os.environ else None)
     except CiteboundError as error:
         print(f"api: {error.message}", file=sys.stderr)
         return 2
@@ -56,8 +57,21 @@ def main(arguments: Sequence[str]) -> int:
     )
     server = uvicorn.Server(config)
     _stop_with_code_0(server)
+    again.server = server
     server.run(sockets=[listening])
-    return 0
+    return START_AGAIN if again.asked else 0
+
+
+class _Again:
+    """The wish to be started again by the parent, which holds the listening socket meanwhile: nobody is turned away."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.server: uvicorn.Server | None = None
+
+    def ask(self) -> None:
+        assert self.server is not None
+        self.asked = self.server.should_exit = True
 
 
 def _stop_with_code_0(server: uvicorn.Server) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
@@ -40,6 +40,7 @@ from api.routes.metrics import metrics
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.prompts import prompts
 from api.routes.runs import runs
+from api.routes.settings import settings as settings_routes
 from api.routes.snapshots import snapshots
 from api.routes.tools import tools
 from api.sessions import Sessions
@@ -59,6 +60,7 @@ from shared.keys import demands_key
 from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import Chat
+from shared.providers.connections import Connections
 from shared.rerank.open import open_reranker
 from shared.rerank.port import Reranker
 from shared.settings import Settings
@@ -71,9 +73,12 @@ _log = logging.getLogger(__name__)
 EMBEDDER_THREADS = 1  # a query is short; more threads only take the cores from others
 
 
-def create_app(settings: Settings) -> Litestar:
+def create_app(
+    settings: Settings, *, env: Mapping[str, str] | None = None, start_again: Callable[[], None] | None = None
+) -> Litestar:
     """The query process, ready to be served. Opens the data folder; loads no model yet.
 
+    env: what `settings` were read from, None = nothing. start_again: ends this process so that another one takes its place.
     Raises: SettingsError, StorageError.
     """
     check_binding(settings.api)
@@ -122,6 +127,8 @@ def create_app(settings: Settings) -> Litestar:
         sessions=Sessions(secret, owner_key=settings.api.api_key),
         bell=bell,
         warmth=warming,
+        connections=Connections({} if env is None else env, in_force=settings),
+        start_again=start_again,
         chat_model=None if chat is None else chat.model,
         started_at_ms=now_ms(),
     )
@@ -168,6 +175,7 @@ def build_app(
             tools,
             keys,
             prompts,
+            settings_routes,
             conversation_routes,
             openai,
             *web,

@@ -1,11 +1,12 @@
 """What the routes work with; `api.app` makes it, tests make their own."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from api.conversations import Conversations
 from api.desk import RunDesk
@@ -17,6 +18,7 @@ from shared.bundles import Shelf
 from shared.catalog.db import Database, open_database
 from shared.clock import NowMs, now_ms
 from shared.ids import ImportId
+from shared.providers.connections import Connections
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 
@@ -75,7 +77,10 @@ class Parts(Struct, frozen=True, kw_only=True):
     sessions: Sessions
     bell: WorkerBell
     warmth: Warmth
+    connections: Connections
     chat_model: str | None  # None = the extractive answerer
+    start_again: Callable[[], None] | None = None  # None = this process was started by itself
+    checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))  # of providers, at a time
     now_ms: NowMs = now_ms
     started_at_ms: int = 0
     heartbeat_s: float = 15.0  # silence on a stream after which a comment keeps proxies awake

@@ -157,10 +157,12 @@ class Shelf:
             put_bundle(self.local / bundle_id / version, manifest, source.sources)
         return self.load(f"{bundle_id}/{version}")
 
-    def write(self, name: str, path: str, text: str) -> BundleInfo:
+    def write(self, name: str, path: str, text: str, *, before: str | None = None) -> BundleInfo:
         """Replace one template of a draft. Its texts may still be wrong afterwards: `problems` says how.
 
-        Raises: NotFound; Conflict when the bundle is frozen; InvalidArgument for an unknown template or one outside the language.
+        before: the text that was edited; None = whatever is there is replaced.
+        Raises: NotFound; Conflict when the bundle is frozen, or the text is not `before` any more; InvalidArgument for an unknown
+        template or one outside the language.
         """
         with self.changing():
             self._draft(name)
@@ -168,6 +170,10 @@ class Shelf:
             if path not in bundle.sources:
                 raise InvalidArgument(
                     f"{name} has no template {path!r}; it has {', '.join(sorted(bundle.sources))}.", field="template"
+                )
+            if before is not None and _lines(before) != _lines(bundle.sources[path]):
+                raise Conflict(
+                    f"{path} of {name} was changed by somebody else meanwhile. Read it again first.", ids=[name]
                 )
             if len(text.encode()) > MAX_TEMPLATE_BYTES:
                 raise InvalidArgument(f"A template has at most {MAX_TEMPLATE_BYTES} bytes.", field="text")
@@ -234,6 +240,11 @@ class Shelf:
         folder = self.release if origin == "release" else self.local
         found = [path.relative_to(folder).as_posix() for path in folder.glob("*/*") if path.is_dir()]
         return sorted((name for name in found if NAME.fullmatch(name)), key=_order)
+
+
+def _lines(text: str) -> list[str]:
+    """Without regard to how lines end: forms send them in a way of their own."""
+    return text.splitlines()
 
 
 def _order(name: str) -> tuple[str, int]:

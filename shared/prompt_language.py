@@ -189,6 +189,12 @@ def wanted(sources: Mapping[str, str], path: str) -> frozenset[str]:
     return found.union(*(wanted(sources, name) for name in _includes(tree)))
 
 
+def included(sources: Mapping[str, str], path: str) -> frozenset[str]:
+    """Every template that this one includes, those that they include as well. `sources` have no `problems`."""
+    direct = [name for name in _includes(environment({}).parse(sources[path])) if name in sources]
+    return frozenset(direct).union(*(included(sources, name) for name in direct))
+
+
 def _endless(sources: Mapping[str, str], includes: Mapping[str, list[str]]) -> Iterator[str]:
     sizes: dict[str, int] = {}
 

@@ -34,6 +34,9 @@ class CreateBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class TemplateBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     template: str  # as in BundleView.templates, e.g. zh/rules.j2
     text: str
+    before: str | None = (
+        None  # the text that was edited: 409 when it is another by now; None = replace whatever is there
+    )
 
 
 class Differences(Struct, frozen=True, kw_only=True):
@@ -52,12 +55,12 @@ async def list_bundles(parts: NamedDependency[Parts]) -> list[BundleInfo]:
 async def create_bundle(parts: NamedDependency[Parts], data: JSONBody[CreateBody]) -> BundleView:
     """Begin an experiment: a draft with its parent's texts, under the name's next version."""
     made = await _in_thread(lambda: parts.prompts.create(data.name, parent=data.parent))
-    return await _in_thread(lambda: _view(parts, made.name))
+    return await _in_thread(lambda: view(parts, made.name))
 
 
 @get("/{bundle_id:str}/{version:str}")
 async def get_bundle(parts: NamedDependency[Parts], bundle_id: FromPath[str], version: FromPath[str]) -> BundleView:
-    return await _in_thread(lambda: _view(parts, f"{bundle_id}/{version}"))
+    return await _in_thread(lambda: view(parts, f"{bundle_id}/{version}"))
 
 
 @put("/{bundle_id:str}/{version:str}")
@@ -65,7 +68,8 @@ async def write_template(
     parts: NamedDependency[Parts], bundle_id: FromPath[str], version: FromPath[str], data: JSONBody[TemplateBody]
 ) -> BundleInfo:
     """Replace one template of a draft; `problems` of the reply says what no run could use yet."""
-    return await _in_thread(lambda: parts.prompts.write(f"{bundle_id}/{version}", data.template, data.text))
+    name = f"{bundle_id}/{version}"
+    return await _in_thread(lambda: parts.prompts.write(name, data.template, data.text, before=data.before))
 
 
 @post("/{bundle_id:str}/{version:str}/freeze", status_code=200)
@@ -93,7 +97,8 @@ prompts = Router(
 )
 
 
-def _view(parts: Parts, name: str) -> BundleView:
+def view(parts: Parts, name: str) -> BundleView:
+    """Blocking. Raises: NotFound."""
     info = parts.prompts.info(name)
     try:
         bundle = parts.prompts.load(name)

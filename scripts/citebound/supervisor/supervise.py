@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from scripts.citebound.doctor.configured import in_force
 from scripts.citebound.failure import CommandFailed
@@ -25,9 +25,11 @@ from scripts.citebound.supervisor.readiness import read_readiness
 from scripts.citebound.supervisor.restarts import Again, GiveUp, after_death
 from scripts.citebound.supervisor.signals import Signals
 from shared.clock import now_ms
+from shared.errors import SettingsError
 from shared.layout import Layout
-from shared.lifeline import PARENT_PIPE
+from shared.lifeline import PARENT_PIPE, START_AGAIN
 from shared.settings import Settings
+from shared.settings_load import load_settings
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 READY_S: Final = 120  # for the API to load its model and open the snapshot on a slow machine
@@ -209,7 +211,28 @@ class Supervisor:
         self.troubles = tuple(f"{name}: {part.detail}" for name, part in parts.items() if part.state == "failed")
         return True
 
+    def _renew(self, name: str, child: Child) -> None:
+        """A child asked to be started again: with the settings as they are by now. The worker only when it goes by what changed."""
+        before = self._settings
+        try:
+            self._settings = load_settings(self._env)
+        except (
+            SettingsError
+        ) as error:  # it was saved by hand since: what is wrong stands in the child's own log as well
+            self._tell(f"the settings can't be read: {error.message}")
+        self._tell(f"the {name} starts again, as it was asked to")
+        self._quick_deaths[name] = 0
+        self._start(child.recipe)
+        if structs.replace(before, chat=self._settings.chat, rerank=self._settings.rerank) != self._settings:
+            worker = self._children.pop("worker", None)
+            if worker is not None:
+                worker.stop(hurry=lambda: self._signals.stopping)
+                self._start(worker.recipe)
+
     def _died(self, name: str, child: Child, code: int) -> None:
+        if code == START_AGAIN:
+            self._renew(name, child)
+            return
         verdict = after_death(lived_ms=child.lived_ms(), quick_deaths=self._quick_deaths[name])
         if isinstance(verdict, GiveUp):
             raise self._broken(f"the {name} died {verdict.quick_deaths} times in a row ({ending(code)})", child)

@@ -37,11 +37,13 @@ from shared.keys import demands_key
 from shared.layout import Layout
 from shared.llm.port import Chat
 from shared.prompts import Bundle
+from shared.providers.connections import Connections
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
 from shared.types.runs import RunRecord
 from shared.vectors.memory import MemoryVectors
+from tests.doubles.credential_store import MemoryStore
 from tests.factories import ADocument, Published, a_document, publish
 from tests.unit.telemetry.factories import a_record
 
@@ -97,6 +99,10 @@ class Site:
         self.telemetry = self._telemetry()
         self.bell = Bell()
         self.warmth = Warmth()
+        self.env: dict[str, str] = {}
+        self.store = MemoryStore()
+        self.restarts = 0
+        self.start_again: Callable[[], None] | None = self._restarted
         self.chat: Chat | None = None
         self.agent: RunAgent = self._answer
         self.memory: Callable[[], Memory] = self.conversations
@@ -107,6 +113,9 @@ class Site:
         self.requests: list[RunRequest] = []
         self.heartbeat_s = 15.0
         self.now_ms: NowMs = now_ms
+
+    def _restarted(self) -> None:
+        self.restarts += 1
 
     def publish(self, *documents: ADocument) -> Published:
         return publish(self.layout, documents or (LEAVE,), vectors=self.vectors, embedder=self.embedder)
@@ -159,6 +168,8 @@ class Site:
                 sessions=Sessions(secret, owner_key=self.settings.api.api_key, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,
+                connections=Connections(self.env, in_force=self.settings, store=self.store),
+                start_again=self.start_again,
                 chat_model=None if self.chat is None else self.chat.model,
                 now_ms=self.now_ms,
                 heartbeat_s=self.heartbeat_s,
