@@ -23,6 +23,7 @@ class ApiSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     require_key: bool = False  # whoever comes without a key is nobody, even on loopback and without an api_key
     max_upload_bytes: Positive = 200 * 1024 * 1024  # one request
     max_body_bytes: Positive = 1024 * 1024  # one JSON request
+    max_result_bytes: Positive = 32 * 1024 * 1024  # what one tool may return; more is refused whole, never cut
     import_roots: tuple[
         str, ...
     ] = ()  # folders from which server paths may be imported; () = the owner's home, loopback only

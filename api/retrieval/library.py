@@ -29,6 +29,7 @@ from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.rerank.port import Reranker
+from shared.settings import ApiSettings
 from shared.types.runs import Citation, Scope
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
 from shared.vectors.port import Filter, Vectors
@@ -50,9 +51,11 @@ class Pinned:
         reranker: Reranker | None,
         threads: Threads,
         snapshots: Snapshots,
+        most_result_bytes: int,
     ) -> None:
         self.access = access
         self.profile = profile
+        self.most_result_bytes = most_result_bytes  # of one tool's payload
         self._opened = opened
         self._today = today  # active when it was pinned; one answer for as long as it is held
         self._embedder = embedder
@@ -156,10 +159,12 @@ class Library:
         embedder: Embedder,
         reranker: Reranker | None = None,
         pace: Pace | None = None,
+        most_result_bytes: int = ApiSettings().max_result_bytes,
     ) -> None:
         """`embedder`, `reranker` (None = off), `vectors` stay the caller's."""
         self._embedder = embedder
         self._reranker = reranker
+        self._most_result_bytes = most_result_bytes
         self._threads = Threads(layout.catalog)
         self._vectors = vectors
         self._notes = Notes(layout.catalog)
@@ -194,6 +199,7 @@ class Library:
             reranker=self._reranker,
             threads=self._threads,
             snapshots=self._snapshots,
+            most_result_bytes=self._most_result_bytes,
         )
 
     async def block(

@@ -13,7 +13,7 @@ AROUND = 60  # characters shown on either side of an occurrence
 _JOINER = "\u200d"
 
 
-class Occurrences(Struct, frozen=True, kw_only=True):
+class Occurrences(Struct, frozen=True, kw_only=True, gc=False):
     """`start`, `end`: the first occurrence in the text itself (code points), widened to whole characters."""
 
     count: int  # non-overlapping, left to right
@@ -76,7 +76,7 @@ def _continues(text: str, at: int) -> bool:
     """Whether a cut before text[at] would go through a visible character (simplified from UAX 29)."""
     before, after = text[at - 1], text[at]
     if (after < "\u0300" or "\u4e00" <= after <= "\u9fff") and before != _JOINER:  # nearly always
-        return before == "\r" and after == "\n"
+        return after == "\n" and before == "\r"
     if _composes(after) or after == _JOINER or before == _JOINER or "\U0001f3fb" <= after <= "\U0001f3ff":
         return True
     return _is_regional(after) and _regionals_before(text, at) % 2 == 1

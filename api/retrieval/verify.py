@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from shared.catalog.reading import DocumentFacts
+from shared.catalog.snapshot_reads import DocumentFacts
 from shared.errors import CollectionUnavailable
 from shared.types.snapshots import Snapshot, SnapshotManifest
 

@@ -1,28 +1,37 @@
 """A tool without a model.
 
-The reply holds the payload byte for byte as a model would read it. An error of the tool is a problem with the status its code
+The reply holds the payload byte for byte as a model would read it; a long one is put together in a thread. An error of the tool is a problem with the status its code
 stands for, so that a script can go by the status; the payload is inside it too.
 """
 
 from typing import Any
 
 import msgspec
-from litestar import Response, Router, get, post
+from litestar import MediaType, Response, Router, get, post
 from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, FromQuery, JSONBody
 from msgspec import Struct, structs
 
 from api.callers import NEEDS_READ
 from api.parts import Parts
 from api.problem import Problem, problem
+from api.retrieval.library import Pinned
 from api.retrieval.profiles import check_preference
 from api.routes.access import AnyRequest, access_of
 from api.routes.problems import MEDIA_TYPE
 from api.tools.registry import DESCRIPTORS, Descriptor, Toolbox, ToolResult
+from shared.aside import aside
 from shared.errors import NotFound
 from shared.ids import BlockId, SnapshotId
 
-_STATUS = {"invalid_argument": 400, "scope_not_found": 404, "collection_unavailable": 503, "upstream_unavailable": 502}
+_STATUS = {
+    "invalid_argument": 400,
+    "scope_not_found": 404,
+    "too_large": 413,
+    "collection_unavailable": 503,
+    "upstream_unavailable": 502,
+}
 _NAMES = "list_documents, get_outline, search_blocks, list_blocks, scan_term"
 
 
@@ -60,7 +69,11 @@ def list_tools() -> tuple[Descriptor, ...]:
     return DESCRIPTORS
 
 
-@post("/{name:str}", status_code=200)
+@post(
+    "/{name:str}",
+    status_code=200,
+    responses={200: ResponseSpec(data_container=ToolReply, generate_examples=False, description="the payload")},
+)
 async def call_tool(
     request: AnyRequest,
     parts: NamedDependency[Parts],
@@ -68,7 +81,7 @@ async def call_tool(
     data: JSONBody[dict[str, Any]],
     snapshot_id: FromQuery[str | None] = None,
     prefer: FromQuery[str | None] = None,
-) -> Response[ToolReply | ToolProblem]:
+) -> Response[bytes]:
     """Call a tool with its arguments as the body, on the active snapshot or the one named in the query string.
 
     `prefer`: newer or trusted documents stand further in front of what search_blocks finds. A model can't choose that.
@@ -80,22 +93,26 @@ async def call_tool(
         result = await Toolbox(pinned).call(name, data)
         if result.error_code is not None:
             found = _problem(result)
-            return Response(found, status_code=found.status, media_type=MEDIA_TYPE)
-        return Response(
-            ToolReply(
-                tool=name,
-                snapshot_id=pinned.snapshot.snapshot_id,
-                empty_reason=result.empty_reason,
-                retrieval_profile=pinned.profile.name,
-                embedding_tokens=result.embedding_tokens,
-                rerank_tokens=result.rerank_tokens,
-                seen=tuple(block.block_id for block in result.seen),
-                payload=msgspec.Raw(result.payload),
-            )
-        )
+            return Response(msgspec.json.encode(found), status_code=found.status, media_type=MEDIA_TYPE)
+        reply = await aside(len(result.payload), lambda: _replied(name, result, pinned))
+        return Response(reply, media_type=MediaType.JSON)
 
 
 tools = Router("/api/tools", route_handlers=[list_tools, call_tool], tags=["tools"], opt=NEEDS_READ)
+
+
+def _replied(name: str, result: ToolResult, pinned: Pinned) -> bytes:
+    reply = ToolReply(
+        tool=name,
+        snapshot_id=pinned.snapshot.snapshot_id,
+        empty_reason=result.empty_reason,
+        retrieval_profile=pinned.profile.name,
+        embedding_tokens=result.embedding_tokens,
+        rerank_tokens=result.rerank_tokens,
+        seen=tuple(block.block_id for block in result.seen),
+        payload=msgspec.Raw(result.payload),
+    )
+    return msgspec.json.encode(reply)
 
 
 def _problem(result: ToolResult) -> ToolProblem:

@@ -21,7 +21,12 @@ TOOL_CONTRACT_VERSION = "1"  # of names, arguments, payloads and descriptions to
 
 EmptyReason = Literal["no_match", "scope_empty", "collection_empty"]
 ErrorCode = Literal[
-    "invalid_argument", "scope_not_found", "collection_unavailable", "upstream_unavailable", "tool_internal_error"
+    "invalid_argument",
+    "scope_not_found",
+    "too_large",
+    "collection_unavailable",
+    "upstream_unavailable",
+    "tool_internal_error",
 ]
 
 # something that can be read; `doc_ids: … | UnsetType = UNSET` in arguments: absent = not said, null is an error
@@ -37,7 +42,7 @@ class Descriptor(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]  # JSON schema of the arguments
 
 
-class SeenBlock(Struct, frozen=True, kw_only=True):
+class SeenBlock(Struct, frozen=True, kw_only=True, gc=False):
     """A block that a payload shows, with everything the evidence ledger wants to know of it.
 
     `seen` is verbatim text of the block: the document's canonical text from span_start to span_end (code points).
@@ -89,18 +94,19 @@ class Call(Struct, frozen=True, kw_only=True):
     pinned: Pinned
     scope: frozenset[DocId] | None  # of the run; None = no restriction
     tally: Tally  # of what the call buys
+    most_bytes: int  # of a payload
 
 
 class Reply(Struct, frozen=True, kw_only=True):
     """What a tool found."""
 
-    payload: Struct
+    payload: bytes  # canonical JSON
     seen: tuple[SeenBlock, ...] = ()
     empty_reason: EmptyReason | None = None
 
 
 class Tool(Struct, Generic[A], frozen=True, kw_only=True):
-    """`run` raises: InvalidArgument, ScopeNotFound, CollectionUnavailable, UpstreamError, StorageError."""
+    """`run` raises: InvalidArgument, ScopeNotFound, TooLarge, CollectionUnavailable, UpstreamError, StorageError."""
 
     descriptor: Descriptor
     arguments: type[A]

@@ -2,10 +2,12 @@
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 
 from api.tools.contract import Call, DocIdText, Reply, Tool, describe, iso_time
 from api.tools.narrowing import narrowed
+from api.tools.payload import Rows, encoded, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import DocId
 from shared.types.documents import Section, Trust
@@ -46,19 +48,24 @@ class OutlinedDocument(Struct, frozen=True, kw_only=True):
 
 class Outlines(Struct, frozen=True, kw_only=True):
     total: int  # = len(documents)
-    documents: tuple[OutlinedDocument, ...]
+    documents: msgspec.Raw  # OutlinedDocument[]
 
 
 async def get_outline(args: GetOutlineArgs, call: Call) -> Reply:
     doc_ids = tuple(dict.fromkeys(args.doc_ids))
 
-    def read(catalog: CatalogReader) -> list[OutlinedDocument]:
+    def read(catalog: CatalogReader) -> Reply:
         within = narrowed(catalog, call, doc_ids)
         documents, sections = catalog.documents_by_id(within, doc_ids), catalog.sections(within, doc_ids)
-        return [_outlined(documents[doc_id], sections.get(doc_id, [])) for doc_id in doc_ids]
+        rows = Rows(call.most_bytes)
+        for doc_id in doc_ids:
+            rows.add(_outlined(documents[doc_id], sections.get(doc_id, [])))
+        if rows.is_full:
+            what = f"{len(doc_ids):,} outlines make {rows.size_bytes:,} bytes"
+            raise too_large(what, call.most_bytes, remedy="Name fewer documents.", field="doc_ids")
+        return Reply(payload=encoded(Outlines(total=len(doc_ids), documents=rows.joined())))
 
-    outlined = await call.pinned.read(read)
-    return Reply(payload=Outlines(total=len(outlined), documents=tuple(outlined)))
+    return await call.pinned.read(read)
 
 
 def _outlined(document: SnapshotDocument, sections: list[Section]) -> OutlinedDocument:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.retrieval.scope import scope_not_found
 from api.tools.contract import Call, DocIdText, EmptyReason, Reply, Text, Tool, describe, iso_time, seen_block
+from api.tools.payload import Rows, encoded, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Section, Trust
@@ -46,29 +48,37 @@ class BlockList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     updated_at: str
     trust: Trust
     total: int  # = len(blocks): all of the scope, always
-    blocks: tuple[ListedBlock, ...]  # document order
+    blocks: msgspec.Raw  # ListedBlock[], document order
     empty_reason: EmptyReason | None = None
 
 
 async def list_blocks(args: ListBlocksArgs, call: Call) -> Reply:
     paths = () if args.section_paths is UNSET else args.section_paths
-    document, blocks = await call.pinned.read(lambda catalog: _read(catalog, call, args.doc_id, paths))
+    return await call.pinned.read(lambda catalog: _list(catalog, call, args.doc_id, paths))
+
+
+def _list(catalog: CatalogReader, call: Call, doc_id: DocId, paths: tuple[str, ...]) -> Reply:
+    document, blocks = _read(catalog, call, doc_id, paths)
     reason: EmptyReason | None = None if blocks else "scope_empty"
-    return Reply(
-        payload=BlockList(
-            doc_id=document.doc_id,
-            title=document.title,
-            source_label=document.source_label,
-            version=document.version,
-            updated_at=iso_time(document.updated_at_ms),
-            trust=document.trust,
-            total=len(blocks),
-            blocks=tuple(map(_listed, blocks)),
-            empty_reason=reason,
-        ),
-        seen=tuple(seen_block(block, document, rank=rank) for rank, block in enumerate(blocks, 1)),
+    rows = Rows(call.most_bytes)
+    for block in blocks:
+        rows.add(_listed(block))
+    if rows.is_full:
+        what = f"{len(blocks):,} blocks make {rows.size_bytes:,} bytes"
+        raise too_large(what, call.most_bytes, remedy="Name some of its sections (section_paths).", field="doc_id")
+    payload = BlockList(
+        doc_id=document.doc_id,
+        title=document.title,
+        source_label=document.source_label,
+        version=document.version,
+        updated_at=iso_time(document.updated_at_ms),
+        trust=document.trust,
+        total=len(blocks),
+        blocks=rows.joined(),
         empty_reason=reason,
     )
+    seen = tuple(seen_block(block, document, rank=rank) for rank, block in enumerate(blocks, 1))
+    return Reply(payload=encoded(payload), seen=seen, empty_reason=reason)
 
 
 def united(sections: Sequence[Section], paths: Sequence[str]) -> tuple[set[int], list[str]]:

@@ -2,10 +2,12 @@
 
 from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.tools.contract import Call, EmptyReason, Reply, Text, Tool, describe, iso_time
 from api.tools.narrowing import nothing_to_find
+from api.tools.payload import Rows, encoded, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import DocId
 from shared.types.documents import Trust
@@ -40,26 +42,31 @@ class ListedDocument(Struct, frozen=True, kw_only=True):
 
 class DocumentList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     total: int  # = len(documents)
-    documents: tuple[ListedDocument, ...]
+    documents: msgspec.Raw  # ListedDocument[]
     empty_reason: EmptyReason | None = None
 
 
 async def list_documents(args: ListDocumentsArgs, call: Call) -> Reply:
-    def read(catalog: CatalogReader) -> tuple[list[SnapshotDocument], EmptyReason | None]:
-        within = call.pinned.within(call.scope)
-        found = catalog.documents(
-            within,
-            source=args.source.strip() if args.source is not UNSET else None,
-            lang=args.lang.strip() if args.lang is not UNSET else None,
-            title_contains=args.title_contains.strip() if args.title_contains is not UNSET else None,
-        )
-        return found, None if found else nothing_to_find(catalog, call, within) or "no_match"
+    return await call.pinned.read(lambda catalog: _list(catalog, call, args))
 
-    found, reason = await call.pinned.read(read)
-    return Reply(
-        payload=DocumentList(total=len(found), documents=tuple(map(_listed, found)), empty_reason=reason),
-        empty_reason=reason,
+
+def _list(catalog: CatalogReader, call: Call, args: ListDocumentsArgs) -> Reply:
+    within = call.pinned.within(call.scope)
+    found = catalog.documents(
+        within,
+        source=args.source.strip() if args.source is not UNSET else None,
+        lang=args.lang.strip() if args.lang is not UNSET else None,
+        title_contains=args.title_contains.strip() if args.title_contains is not UNSET else None,
     )
+    rows = Rows(call.most_bytes)
+    for document in found:
+        rows.add(_listed(document))
+    if rows.is_full:
+        what = f"{len(found):,} documents make {rows.size_bytes:,} bytes"
+        raise too_large(what, call.most_bytes, remedy="Name a source, a language or a part of the title.")
+    reason = None if found else nothing_to_find(catalog, call, within) or "no_match"
+    payload = DocumentList(total=len(found), documents=rows.joined(), empty_reason=reason)
+    return Reply(payload=encoded(payload), empty_reason=reason)
 
 
 def _listed(document: SnapshotDocument) -> ListedDocument:

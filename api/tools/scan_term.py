@@ -2,27 +2,22 @@
 
 from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.retrieval.scan import occurrences, snippet
-from api.tools.contract import (
-    Call,
-    DocIdText,
-    EmptyReason,
-    Reply,
-    SeenBlock,
-    Text,
-    Tool,
-    describe,
-    iso_time,
-    seen_block,
-)
+from api.tools.contract import Call, DocIdText, EmptyReason, Reply, SeenBlock, Text, Tool, describe, iso_time
 from api.tools.narrowing import narrowed, nothing_to_find
+from api.tools.payload import Rows, encoded, too_large
 from shared.catalog.reading import CatalogReader
+from shared.catalog.scan_reads import ScannedBlock
+from shared.errors import TooLarge
 from shared.ids import BlockId, DocId
 from shared.text.fold import fold
-from shared.types.documents import Block, BlockFlag, Trust
-from shared.types.snapshots import SnapshotDocument
+from shared.types.documents import BlockFlag, Trust
+
+_LEAST_BYTES = 150  # a hit, its names alone
+_flags = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 
 class ScanTermArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,7 +36,7 @@ class ScanTermArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ) = UNSET
 
 
-class ScannedBlock(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class FoundBlock(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     block_id: BlockId
     doc_id: DocId
     title: str
@@ -57,64 +52,85 @@ class ScannedBlock(Struct, frozen=True, kw_only=True, omit_defaults=True):
     snippet: str  # verbatim, around the first one
 
 
-class Scan(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TermScan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     term: str  # as scanned for
     total: int  # = len(blocks)
     total_count: int  # occurrences in all of them
-    blocks: tuple[ScannedBlock, ...]  # by doc_id, then document order
+    blocks: msgspec.Raw  # FoundBlock[], by doc_id, then document order
     empty_reason: EmptyReason | None = None
 
 
 async def scan_term(args: ScanTermArgs, call: Call) -> Reply:
     term = args.term.strip()
-    scan, seen = await call.pinned.read(lambda catalog: _scan(catalog, call, term, args.doc_ids))
-    return Reply(payload=scan, seen=seen, empty_reason=scan.empty_reason)
+    return await call.pinned.read(lambda catalog: _scan(catalog, call, term, args.doc_ids))
 
 
-def _scan(
-    catalog: CatalogReader, call: Call, term: str, doc_ids: tuple[DocId, ...] | UnsetType
-) -> tuple[Scan, tuple[SeenBlock, ...]]:
+def _scan(catalog: CatalogReader, call: Call, term: str, doc_ids: tuple[DocId, ...] | UnsetType) -> Reply:
     within = narrowed(catalog, call, doc_ids)
     folded_term = fold(term)
-    documents: dict[DocId, SnapshotDocument] = {}
-    blocks: list[ScannedBlock] = []
-    seen: list[SeenBlock] = []
-    for some in catalog.containing(within, folded_term):
-        unknown = {block.doc_id for block, _ in some}.difference(documents)
-        documents |= catalog.documents_by_id(within, unknown)
-        for block, folded in some:
-            at = occurrences(block.text, folded, folded_term)
-            if at is None:
-                continue
-            document, span = documents[block.doc_id], snippet(block.text, at.start, at.end)
-            blocks.append(_scanned(block, document, at.count, span))
-            seen.append(seen_block(block, document, rank=len(blocks), snippet=span))
-    scan = Scan(
-        term=term,
-        total=len(blocks),
-        total_count=sum(block.count for block in blocks),
-        blocks=tuple(blocks),
-        empty_reason=None if blocks else nothing_to_find(catalog, call, within) or "no_match",
-    )
-    return scan, tuple(seen)
+    scan = catalog.scan(within, folded_term)
+    if scan.is_exact and scan.at_most is not None and scan.at_most * _LEAST_BYTES > call.most_bytes:
+        raise _too_large(call, f"{scan.at_most:,} blocks have the term")
+    rows, seen = Rows(call.most_bytes), list[SeenBlock]()
+    total_count = 0
+    for block in scan.blocks:
+        text = block.utf8.decode()
+        at = occurrences(text, text if block.folded is None else block.folded, folded_term)
+        if at is None:
+            continue
+        total_count += at.count
+        first, last = snippet(text, at.start, at.end)
+        shown = _seen(block, text[first:last], first, rank=len(seen) + 1)
+        rows.add(_found(block, shown, at.count))
+        if rows.is_full:
+            many = "more" if scan.at_most is None else f"{'' if scan.is_exact else 'up to '}{scan.at_most:,} blocks"
+            raise _too_large(call, f"{len(seen):,} blocks fill it, {many} have the term")
+        seen.append(shown)
+    reason = None if seen else nothing_to_find(catalog, call, within) or "no_match"
+    payload = TermScan(term=term, total=len(seen), total_count=total_count, blocks=rows.joined(), empty_reason=reason)
+    return Reply(payload=encoded(payload), seen=tuple(seen), empty_reason=reason)
 
 
-def _scanned(block: Block, document: SnapshotDocument, count: int, span: tuple[int, int]) -> ScannedBlock:
-    return ScannedBlock(
+def _found(block: ScannedBlock, shown: SeenBlock, count: int) -> FoundBlock:
+    return FoundBlock(
         block_id=block.block_id,
         doc_id=block.doc_id,
-        title=document.title,
-        source_label=document.source_label,
+        title=block.title,
+        source_label=block.source_label,
         section_path=block.section_path,
         page_first=block.page_first,
         page_last=block.page_last,
         version=block.version,
-        updated_at=iso_time(document.updated_at_ms),
-        trust=document.trust,
-        flags=block.flags,
+        updated_at=iso_time(block.updated_at_ms),
+        trust=block.trust,
+        flags=() if block.flags == "[]" else _flags.decode(block.flags),
         count=count,
-        snippet=block.text[slice(*span)],
+        snippet=shown.seen,
     )
+
+
+def _seen(block: ScannedBlock, text: str, first: int, *, rank: int) -> SeenBlock:
+    return SeenBlock(
+        block_id=block.block_id,
+        doc_id=block.doc_id,
+        version=block.version,
+        title=block.title,
+        source_label=block.source_label,
+        section_path=block.section_path,
+        page_first=block.page_first,
+        page_last=block.page_last,
+        trust=block.trust,
+        updated_at_ms=block.updated_at_ms,
+        extent="snippet",
+        seen=text,
+        span_start=block.span_start + first,
+        span_end=block.span_start + first + len(text),
+        rank=rank,
+    )
+
+
+def _too_large(call: Call, what: str) -> TooLarge:
+    return too_large(what, call.most_bytes, remedy="Name documents (doc_ids), or look for a longer term.", field="term")
 
 
 TOOL = Tool(

@@ -1,5 +1,6 @@
 """The blocks most likely to answer a question."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -9,6 +10,7 @@ from api.retrieval.fusion import Fused
 from api.retrieval.refine import disagreement
 from api.tools.contract import Call, DocIdText, EmptyReason, Reply, Text, Tool, describe, iso_time, seen_block
 from api.tools.narrowing import is_all_of_it, narrowed, nothing_to_find
+from api.tools.payload import encoded
 from shared.catalog.reading import CatalogReader, Within
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Trust
@@ -70,12 +72,20 @@ async def search_blocks(args: SearchBlocksArgs, call: Call) -> Reply:
     if not is_all_of_it(call, args.doc_ids):
         within, reason = await call.pinned.read(scope)  # before any embedding is bought
     if reason is not None:
-        return Reply(payload=FoundBlocks(blocks=(), empty_reason=reason), empty_reason=reason)
+        return _replied((), reason)
     best = await call.pinned.search(args.query, doc_ids=within.doc_ids, tally=call.tally)
-    rows = await call.pinned.read(lambda catalog: _read(catalog, within, best))
-    reason = None if rows else "no_match"
+
+    def read(catalog: CatalogReader) -> Reply:
+        rows = _read(catalog, within, best)
+        return _replied(rows, None if rows else "no_match")
+
+    return await call.pinned.read(read)
+
+
+def _replied(rows: Sequence[tuple[Block, SnapshotDocument]], reason: EmptyReason | None) -> Reply:
+    found = FoundBlocks(blocks=tuple(_found(block, document) for block, document in rows), empty_reason=reason)
     return Reply(
-        payload=FoundBlocks(blocks=tuple(_found(block, document) for block, document in rows), empty_reason=reason),
+        payload=encoded(found),
         seen=tuple(seen_block(block, document, rank=rank) for rank, (block, document) in enumerate(rows, 1)),
         empty_reason=reason,
     )

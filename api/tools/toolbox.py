@@ -1,11 +1,10 @@
-"""One logical tool call: decode, run, encode; every fault becomes a payload, an upstream one after one more try."""
+"""One logical tool call: decode, run; every fault becomes a payload, an upstream one after one more try."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from opentelemetry.trace import Span, Status, StatusCode, get_tracer
@@ -15,6 +14,7 @@ from api.retrieval.tally import Tally
 from api.tools import get_outline, list_blocks, list_documents, scan_term, search_blocks
 from api.tools.arguments import canonical, decode
 from api.tools.contract import A, Call, ErrorCode, Reply, Tool, ToolError, ToolResult
+from api.tools.payload import encoded, too_large
 from shared.aside import aside
 from shared.errors import (
     CiteboundError,
@@ -22,6 +22,7 @@ from shared.errors import (
     InvalidArgument,
     ScopeNotFound,
     StorageError,
+    TooLarge,
     UpstreamError,
 )
 from shared.ids import DocId
@@ -89,10 +90,10 @@ class Toolbox:
                 }
             )
             tally = Tally()
-            call = Call(pinned=self._pinned, scope=self._scope, tally=tally)
+            call = Call(pinned=self._pinned, scope=self._scope, tally=tally, most_bytes=self._pinned.most_result_bytes)
             try:
                 reply = await self._dispatch(name, arguments, call, span)
-                attempt = _Attempt(result=_succeeded(reply))
+                attempt = _Attempt(result=_succeeded(reply, most_bytes=call.most_bytes))
             except CiteboundError as error:
                 attempt = _Attempt(result=_failed(error), again_after_s=_again_after_s(error))
                 _record(span, error)
@@ -107,7 +108,7 @@ class Toolbox:
             _describe(span, attempt.result)
             # a scan's payload may be of many MB: redacting and hashing it would hold up every other run
             payload = attempt.result.payload
-            await aside(len(payload), lambda: attach(span, "payload", payload.decode()))
+            await aside(len(payload), lambda: attach(span, "payload", payload))
             return attempt
 
     async def _dispatch(self, name: str, arguments: object, call: Call, span: Span) -> Reply:
@@ -132,9 +133,11 @@ class Toolbox:
         return await tool.run(decode(arguments, tool.arguments, schema=tool.descriptor.schema), call)
 
 
-def _succeeded(reply: Reply) -> ToolResult:
+def _succeeded(reply: Reply, *, most_bytes: int) -> ToolResult:
+    if (size := len(reply.payload)) > most_bytes:
+        raise too_large(f"it has {size:,} bytes", most_bytes, remedy="Ask for less.")
     return ToolResult(
-        payload=msgspec.json.encode(reply.payload, order="deterministic"),
+        payload=reply.payload,
         seen=reply.seen,
         empty_reason=reply.empty_reason,
     )
@@ -146,6 +149,8 @@ def _failed(error: CiteboundError) -> ToolResult:
             return _refused("invalid_argument", error.message, field=error.field)
         case ScopeNotFound():
             return _refused("scope_not_found", error.message, field=error.field, missing=error.ids)
+        case TooLarge():
+            return _refused("too_large", error.message, field=error.field)
         case CollectionUnavailable():
             return _refused("collection_unavailable", error.message)
         case UpstreamError() | StorageError():
@@ -173,7 +178,7 @@ def _refused(
 ) -> ToolResult:
     error = ToolError(code=code, message=message, field=field, missing=missing, retryable=retryable)
     return ToolResult(
-        payload=msgspec.json.encode(_ErrorPayload(error=error), order="deterministic"),
+        payload=encoded(_ErrorPayload(error=error)),
         error_code=code,
         retryable=bool(retryable),
     )
@@ -190,7 +195,7 @@ def _again_after_s(error: CiteboundError) -> float | None:
 def _record(span: Span, error: Exception) -> None:
     """A wrong argument is an answer like any other; a tool that could not run is an error of the span."""
     span.set_attribute(names.ERROR_TYPE, error.code if isinstance(error, CiteboundError) else type(error).__name__)
-    if not isinstance(error, InvalidArgument | ScopeNotFound):
+    if not isinstance(error, InvalidArgument | ScopeNotFound | TooLarge):
         span.set_status(Status(StatusCode.ERROR, str(error)))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from shared.text.grams import beginning, grams
 
@@ -31,8 +32,16 @@ def candidates(connection: sqlite3.Connection, folded_term: str) -> Ids | None:
     return _matching(connection, " OR ".join(any_of)) if any_of else np.empty(0, np.int64)
 
 
-def in_order(connection: sqlite3.Connection, ids: Ids, *, where: str, parameters: Mapping[str, Any]) -> Ids:
-    """Those of the documents `d` for which `where` holds, by doc_id and block index.
+class Places(Struct, frozen=True, kw_only=True):
+    """Where the rows of some documents' blocks lie. One entry for each version that has blocks."""
+
+    starts: Ids  # ascending
+    ends: Ids
+    order: Ids  # the document's place by doc_id
+
+
+def places(connection: sqlite3.Connection, *, where: str, parameters: Mapping[str, Any]) -> Places:
+    """Of the documents `d` for which `where` holds.
 
     A version's blocks are stored by one statement under the write lock: their ids follow one another in document order.
     """
@@ -44,10 +53,16 @@ def in_order(connection: sqlite3.Connection, ids: Ids, *, where: str, parameters
     )
     ranges = np.array(msgspec.json.decode(stored, type=list[tuple[int, int]]), np.int64).reshape(-1, 2)
     by_start = np.argsort(ranges[:, 0])
-    starts, ends = ranges[by_start, 0], ranges[by_start].sum(axis=1)
-    at = np.searchsorted(starts, ids, side="right") - 1
-    inside = (at >= 0) & (ids < ends[at]) if len(starts) else np.zeros(len(ids), np.bool_)
-    kept, document = ids[inside], by_start[at[inside]]
+    return Places(starts=ranges[by_start, 0], ends=ranges[by_start].sum(axis=1), order=by_start)
+
+
+def in_order(places: Places, ids: Ids) -> Ids:
+    """Those that lie there, by doc_id and block index."""
+    if not len(places.starts):
+        return np.empty(0, np.int64)
+    at = np.searchsorted(places.starts, ids, side="right") - 1
+    inside = (at >= 0) & (ids < places.ends[at])
+    kept, document = ids[inside], places.order[at[inside]]
     return kept[np.lexsort((kept, document))]
 
 

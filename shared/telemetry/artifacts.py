@@ -1,7 +1,7 @@
 """Full contents beside a span: the prompt as sent, a tool's payload, the candidate lists, the answer.
 
 A span carries only hash and size. Whether the text itself is kept is the run's trace level: `metadata` keeps none, `full` all.
-Secrets are removed before anything is hashed, so that a hash always names exactly what is stored.
+Secrets are removed before anything that is kept is hashed, so that a hash always names exactly what is stored.
 """
 
 import hashlib
@@ -42,14 +42,21 @@ def trace_level(level: TraceLevel | None) -> Generator[None]:
         _level.reset(token)
 
 
-def attach(span: Span, name: str, text: str) -> None:
-    """Refer to `text` from the span by hash and size, and keep it if this run's level says so. Never blocks, never raises."""
-    keeping = _keeping[-1]
-    data = keeping.redactor.text(text).encode(errors="replace")
+def attach(span: Span, name: str, content: str | bytes) -> None:
+    """Refer to `content` from the span by hash and size, and keep it if this run's level says so. Never blocks, never raises.
+
+    bytes: a tool's payload in UTF-8, of which the run keeps the hash as it is; searched for secrets only when it is kept.
+    """
+    keeping, keeps = _keeping[-1], keeps_contents()
+    if isinstance(content, bytes) and not keeps:
+        data = content
+    else:
+        text = content if isinstance(content, str) else content.decode()
+        data = keeping.redactor.text(text).encode(errors="replace")
     sha256 = hashlib.sha256(data).hexdigest()
     span.set_attribute(f"{ARTIFACT_PREFIX}{name}.sha256", sha256)
     span.set_attribute(f"{ARTIFACT_PREFIX}{name}.bytes", len(data))
-    if keeps_contents():
+    if keeps:
         keeping.keep(span.get_span_context().trace_id, sha256, data)
 
 

@@ -21,13 +21,16 @@ def marked(folded: str) -> str:
 
 def grams(folded_term: str) -> tuple[str, ...]:
     """Grams that every text with the term has; () for a term that is too short to have one."""
-    text = _marked(folded_term)
-    inner = text.strip(_MARK)
-    text = inner if len(inner) >= _GRAM else text
+    text = _sought(folded_term)
     starts = range(len(text) - _GRAM + 1)
     if len(starts) > _MOST:
         starts = [place * (len(text) - _GRAM) // (_MOST - 1) for place in range(_MOST)]
     return tuple(dict.fromkeys(text[at : at + _GRAM] for at in starts))
+
+
+def is_gram(folded_term: str) -> bool:
+    """Whether exactly the texts with its gram have the term: 年假, abc. What is stood in for, or stands in, is told apart by its text only."""
+    return len(_sought(folded_term)) == _GRAM and folded_term.isalnum()
 
 
 def beginning(folded_term: str) -> str | None:
@@ -38,6 +41,12 @@ def beginning(folded_term: str) -> str | None:
 def grams_in(text: str) -> set[str]:
     """Every gram of a marked text."""
     return set(map("".join, zip(text, text[1:], text[2:], strict=False)))
+
+
+def _sought(folded_term: str) -> str:
+    text = _marked(folded_term)
+    inner = text.strip(_MARK)
+    return inner if len(inner) >= _GRAM else text
 
 
 def _marked(folded: str) -> str:

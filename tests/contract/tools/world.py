@@ -22,6 +22,7 @@ from shared.embeddings.fake import FakeEmbedder
 from shared.ids import DocId, SnapshotId
 from shared.layout import Layout
 from shared.rerank.port import Reranker
+from shared.settings import ApiSettings
 from shared.telemetry.artifacts import trace_level
 from shared.text.terms import KEYWORD_VERSION
 from shared.types.runs import Scope
@@ -38,6 +39,7 @@ class World:
         self.vectors = vectors
         self.embedder = FakeEmbedder()
         self.open_reranker: Callable[[], Reranker | None] = lambda: None
+        self.most_result_bytes = ApiSettings().max_result_bytes
         self.pauses: list[float] = []
 
     def publish(
@@ -65,7 +67,12 @@ class World:
         async def scenario() -> T:
             reranker = self.open_reranker()
             library = Library(
-                layout=self.layout, vectors=self.vectors, embedder=self.embedder, reranker=reranker, pace=pace
+                layout=self.layout,
+                vectors=self.vectors,
+                embedder=self.embedder,
+                reranker=reranker,
+                pace=pace,
+                most_result_bytes=self.most_result_bytes,
             )
             try:
                 return await use(library)

@@ -1,0 +1,148 @@
+"""The documents of a snapshot, under a caller's access."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from shared.catalog.documents import get_version
+from shared.catalog.reads import PUBLISHED, Reads, reading
+from shared.catalog.snapshots import member
+from shared.catalog.within import Within, array, visible
+from shared.ids import DocId, SnapshotId
+from shared.text.fold import fold
+from shared.types.snapshots import SnapshotDocument
+
+_DOCUMENT = ", ".join(f"d.{name}" for name in SnapshotDocument.__struct_fields__)
+
+
+class DocumentReads(Reads):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._narrowed_at: int | None = None  # a state of the catalog; what was found in it
+        self._relabelled: dict[tuple[SnapshotId, SnapshotId | None], bool] = {}
+        self._last_narrowed: tuple[Within, frozenset[DocId]] | None = None
+
+    def documents(
+        self,
+        within: Within,
+        *,
+        source: str | None = None,
+        lang: str | None = None,
+        title_contains: str | None = None,
+        tag: str | None = None,
+    ) -> list[SnapshotDocument]:
+        """Those that meet every condition given, by source label, title, doc_id (code points).
+
+        source: a label or alias; title_contains: part of the title; both without regard to case. tag: exact.
+        """
+        where, parameters = visible(within)
+        if source is not None:
+            where += (
+                " and (fold(d.source_label) = :source"
+                " or exists (select 1 from json_each(d.aliases) where fold(value) = :source))"
+            )
+            parameters["source"] = fold(source)
+        if lang is not None:
+            where += " and lower(d.lang) = :lang"
+            parameters["lang"] = lang.lower()
+        if title_contains is not None:
+            where += " and instr(fold(d.title), :title) > 0"
+            parameters["title"] = fold(title_contains)
+        if tag is not None:
+            where += " and exists (select 1 from json_each(d.tags) where value = :tag)"
+            parameters["tag"] = tag
+        rows = self.rows(
+            f"select {_DOCUMENT} from snapshot_documents d where {where} order by d.source_label, d.title, d.doc_id",
+            parameters,
+        )
+        return [_document(row) for row in rows]
+
+    def documents_by_id(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, SnapshotDocument]:
+        """Without those that are not within."""
+        where, parameters = visible(within)
+        rows = self.rows(
+            f"select {_DOCUMENT} from snapshot_documents d"
+            f" where {where} and d.doc_id in (select value from json_each(:wanted))",
+            parameters | {"wanted": array(doc_ids)},
+        )
+        return {row[0]: _document(row) for row in rows}
+
+    def known(self, within: Within, doc_ids: Iterable[DocId]) -> set[DocId]:
+        """Which of these are within."""
+        where, parameters = visible(within)
+        rows = self.rows(
+            "select d.doc_id from json_each(:wanted) w cross join snapshot_documents d on d.doc_id = w.value"
+            f" where {where}",
+            parameters | {"wanted": array(doc_ids)},
+        )
+        return {row[0] for row in rows}
+
+    def languages(self, within: Within) -> frozenset[str]:
+        """Of the documents, without regions: "zh" for zh-Hant."""
+        where, parameters = visible(within)
+        rows = self.rows(f"select distinct d.lang from snapshot_documents d where {where}", parameters)
+        return frozenset(row[0].lower().split("-")[0] for row in rows)
+
+    def counts(self, within: Within) -> tuple[int, int]:
+        """Documents and blocks."""
+        where, parameters = visible(within)
+        row = self.row(
+            f"select count(*), coalesce(sum(d.blocks), 0) from snapshot_documents d where {where}", parameters
+        )
+        assert row is not None
+        return row[0], row[1]
+
+    def has_blocks(self, within: Within) -> bool:
+        where, parameters = visible(within)
+        return bool(self.row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters))
+
+    def narrowed(self, within: Within) -> frozenset[DocId] | None:
+        """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""
+        if (state := self.state()) != self._narrowed_at:
+            self._narrowed_at, self._relabelled, self._last_narrowed = state, {}, None
+        places = (within.snapshot_id, within.today)
+        if places not in self._relabelled:
+            self._relabelled[places] = self._is_relabelled(within)
+        if not self._relabelled[places]:
+            return within.doc_ids
+        if self._last_narrowed is None or self._last_narrowed[0] != within:
+            where, parameters = visible(within)
+            rows = self.rows(f"select d.doc_id from snapshot_documents d where {where}", parameters)
+            self._last_narrowed = within, frozenset(row[0] for row in rows)
+        return self._last_narrowed[1]
+
+    def _is_relabelled(self, within: Within) -> bool:
+        """Whether any document of the snapshot has other labels in another place that is looked at."""
+        sql = (
+            "select 1 from snapshot_documents d left join documents k on k.doc_id = d.doc_id"
+            " left join snapshot_documents t on t.snapshot_id = :today and t.doc_id = d.doc_id"
+            " where d.snapshot_id = :id and (k.access is not d.access or t.access <> d.access) limit 1"
+        )
+        return self.row(sql, {"id": within.snapshot_id, "today": within.today}) is not None
+
+    # one document, wherever it is
+
+    def snapshots_of(self, doc_id: DocId, version: int) -> list[SnapshotId]:
+        """Published snapshots that hold that version of a document, newest first."""
+        rows = self.rows(
+            "select n.snapshot_id from snapshot_documents d join snapshots n on n.snapshot_id = d.snapshot_id"
+            f" where d.doc_id = ? and d.version = ? and n.state in {PUBLISHED}"
+            " order by n.published_at_ms desc, n.snapshot_id desc",
+            (doc_id, version),
+        )
+        return [row[0] for row in rows]
+
+    def original_sha256(self, doc_id: DocId, version: int) -> str:
+        """Of the file that a version was made of; the version is known to be there."""
+        with reading():
+            return get_version(self.db, doc_id, version).original_sha256
+
+    def last_labels(self, doc_id: DocId) -> tuple[str, ...] | None:
+        """Those that are known last for a document, wherever it was published; None = it never was, here."""
+        row = self.row("select access from documents where doc_id = ? and access is not null", (doc_id,))
+        return None if row is None else tuple(json.loads(row[0]))
+
+
+def _document(row: tuple[Any, ...]) -> SnapshotDocument:
+    return member(dict(zip(SnapshotDocument.__struct_fields__, row, strict=True)))
