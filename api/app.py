@@ -105,6 +105,7 @@ def create_app(
         vectors=open_vectors(settings.qdrant, layout.collections),
         embedder=embedder,
         reranker=reranker,
+        most_result_bytes=settings.api.max_result_bytes,
     )
     warming = Warming(embedder)
     parts = Parts(
