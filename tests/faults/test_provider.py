@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from scripts.citebound.commands.doctor import examine
+from shared.types.imports import ImportRequest
 from tests.doubles.provider import Fault, Hang, Plan, Reply, Reset, Route, Rule, State, Vectors
 from tests.faults.library import BATCH
 from tests.faults.processes import BOUND_S, ROOT
@@ -120,6 +121,21 @@ def test_a_worker_is_stopped_in_time_though_the_provider_hangs(world: World) -> 
         bench.site.await_state(import_id, "completed")
         assert second.ask_to_stop() == 0
         world.conclude(bench, import_id, fault="worker SIGTERM", where="embed, provider hangs")
+
+
+def test_a_short_import_does_not_wait_for_one_that_takes_all_night(world: World) -> None:
+    with world.bench() as bench:
+        bench.provider.rule(Rule(route=EMBEDDINGS, reply=Hang(), containing="P-1042"))
+        long = bench.site.ask()
+        worker = bench.site.worker()  # with the time-out that people have: 60 s
+        asked = bench.provider.wait(
+            lambda provider: any("P-1042" in str(one.body) for one in provider.requests), seconds=BOUND_S
+        )
+        assert asked
+        short = bench.site.ask(ImportRequest(paths=(str(world.addition),)))
+        bench.site.await_state(short, "completed")
+        assert (bench.site.look(long).state, bench.site.look(long).stage) == ("running", "embed")
+        worker.kill()
 
 
 @promise("P9")
