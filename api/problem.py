@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from shared.errors import CiteboundError, RateLimited, UpstreamError
+from shared.errors import CiteboundError, NotFound, RateLimited, UpstreamError
 
 
 class FieldProblem(Struct, frozen=True, kw_only=True):
@@ -53,8 +53,7 @@ _REMEDIES: dict[str, str] = {
     "invalid_argument": "Correct what `field` or `errors` names; /openapi/openapi.json says what every route takes.",
     "invalid_settings": "Correct the setting and start again; ./scripts/run doctor lists them all.",
     "malformed_json": "Send JSON in UTF-8, with Content-Type: application/json.",
-    "not_found": "Look at the list it should be in, e.g. GET /api/documents; /openapi/openapi.json lists the routes. What the key may"
-    " not read is not there for it.",
+    "not_found": "/openapi/openapi.json lists the routes.",
     "method_not_allowed": "Use a method that the header Allow names.",
     "scope_not_found": "Take ids, sources and tags from GET /api/documents, sections from the tool get_outline.",
     "conflict": "Look at the present state of what `ids` names, and try again when it allows this.",
@@ -83,6 +82,21 @@ _REMEDIES: dict[str, str] = {
 }
 
 
+_LISTS: dict[str, str] = {  # what is looked for, by the name of its field, and where all of it is listed
+    "block_id": "Take block ids from an answer, a tool, or GET /api/documents/{doc_id}/blocks",
+    "case_id": "GET /api/cases lists the cases there are",
+    "conversation_id": "GET /api/conversations lists your conversations",
+    "doc_id": "GET /api/documents lists the documents of a snapshot",
+    "import_id": "GET /api/imports lists the imports",
+    "key_id": "GET /api/keys lists the keys",
+    "model": "GET /v1/models lists the models",
+    "name": "GET /api/tools lists the tools",
+    "prompt_bundle": "GET /api/prompts lists the bundles",
+    "run_id": "GET /api/runs lists the runs",
+    "snapshot_id": "GET /api/snapshots lists the snapshots",
+}
+
+
 def problem(code: str, detail: str, *, status: int, errors: tuple[FieldProblem, ...] = ()) -> Problem:
     """A problem that no error of ours stands for."""
     return Problem(
@@ -107,9 +121,15 @@ def problem_of(error: CiteboundError) -> Problem:
         retryable=error.retryable,
         field=error.field,
         ids=error.ids,
-        remedy=_REMEDIES.get(error.code),
+        remedy=_remedy(error),
         retry_after_s=error.retry_after_s if isinstance(error, UpstreamError | RateLimited) else None,
     )
+
+
+def _remedy(error: CiteboundError) -> str | None:
+    if isinstance(error, NotFound) and error.field in _LISTS:
+        return f"{_LISTS[error.field]}; what the key may not read is not there for it."
+    return _REMEDIES.get(error.code)
 
 
 def internal(error_id: str) -> Problem:

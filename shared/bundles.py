@@ -233,6 +233,7 @@ class Shelf:
                 return "local", self.local
         raise NotFound(
             f"There is no prompt bundle {name!r}. There are: {', '.join((*self._names('release'), *self._names('local')))}.",
+            field="prompt_bundle",
             ids=[name],
         )
 

@@ -171,4 +171,6 @@ def _turn(row: Row) -> ConversationTurn:
 
 
 def _unknown(conversation_id: str) -> NotFound:
-    return NotFound("There is no such conversation, or it is not yours.", ids=[conversation_id])
+    return NotFound(
+        "There is no such conversation, or it is not yours.", field="conversation_id", ids=[conversation_id]
+    )

@@ -51,7 +51,7 @@ def run_of(case_id: str) -> RunId:
 
 
 def unknown_case(case_id: str) -> NotFound:
-    return NotFound("There is no such case, or you may not read it.", ids=[case_id])
+    return NotFound("There is no such case, or you may not read it.", field="case_id", ids=[case_id])
 
 
 class Cases:

@@ -152,7 +152,7 @@ class TraceStore:
 
 
 def unknown_run(run_id: str) -> NotFound:
-    return NotFound("There is no such run, or you may not read it.", ids=[run_id])
+    return NotFound("There is no such run, or you may not read it.", field="run_id", ids=[run_id])
 
 
 def _tree(rows: Sequence[dict[str, Any]]) -> tuple[SpanNode, ...]:

@@ -67,9 +67,9 @@ def test_a_question_that_won_t_do_is_refused_with_the_field_that_is_wrong(
         ("DELETE", "/api/runs", (405, "method_not_allowed", None)),
         ("GET", "/api/runs?limit=0", (400, "invalid_argument", "limit")),
         ("GET", "/api/runs?limit=many", (400, "invalid_argument", "limit")),
-        ("GET", "/api/runs/run_unknown", (404, "not_found", None)),
-        ("GET", "/api/runs/run_unknown/trace", (404, "not_found", None)),
-        ("GET", "/api/runs/run_unknown/evidence", (404, "not_found", None)),
+        ("GET", "/api/runs/run_unknown", (404, "not_found", "run_id")),
+        ("GET", "/api/runs/run_unknown/trace", (404, "not_found", "run_id")),
+        ("GET", "/api/runs/run_unknown/evidence", (404, "not_found", "run_id")),
         ("POST", "/api/runs/run_unknown/cancel", (409, "conflict", None)),
         ("GET", "/api/imports/imp_unknown", (404, "not_found", "import_id")),
         ("GET", "/api/imports/imp_unknown/events", (404, "not_found", "import_id")),
@@ -86,6 +86,35 @@ def test_an_address_that_leads_nowhere_says_so(
 ) -> None:
     with site.client() as client:
         assert problem_of(client.request(method, path)) == expected
+
+
+MISSING: tuple[tuple[str, str, dict[str, str] | None, str], ...] = (
+    ("GET", "/api/runs/run_unknown", None, "GET /api/runs lists"),
+    ("GET", "/api/cases/case_unknown", None, "GET /api/cases lists"),
+    ("GET", "/api/conversations/conv_unknown", None, "GET /api/conversations lists"),
+    ("DELETE", "/api/conversations/conv_unknown", None, "GET /api/conversations lists"),
+    ("POST", "/api/runs", {"question": "？", "conversation_id": "conv_unknown"}, "GET /api/conversations lists"),
+    ("POST", "/api/runs", {"question": "？", "snapshot_id": "snap_unknown"}, "GET /api/snapshots lists"),
+    ("GET", "/api/snapshots/snap_unknown", None, "GET /api/snapshots lists"),
+    ("GET", "/api/imports/imp_unknown", None, "GET /api/imports lists"),
+    ("GET", "/api/documents/k3f9a2qz", None, "GET /api/documents lists"),
+    ("GET", "/api/documents/k3f9a2qz/original", None, "GET /api/documents lists"),
+    ("GET", "/api/blocks/k3f9a2qz.v1%230", None, "or GET /api/documents/{doc_id}/blocks"),
+    ("POST", "/api/tools/none", {}, "GET /api/tools lists"),
+    ("DELETE", "/api/keys/none", None, "GET /api/keys lists"),
+    ("GET", "/api/prompts/none/1", None, "GET /api/prompts lists"),
+    ("GET", "/nowhere", None, "/openapi/openapi.json lists"),
+)
+
+
+def test_what_is_not_there_comes_with_the_list_of_what_is(site: Site) -> None:
+    site.publish()
+    with site.client() as client:
+        replies = [(path, client.request(method, path, json=body), listed) for method, path, body, listed in MISSING]
+    wrong = [
+        path for path, reply, listed in replies if reply.status_code != 404 or listed not in reply.json()["remedy"]
+    ]
+    assert wrong == []
 
 
 def test_a_question_before_any_import_is_told_what_to_do(site: Site) -> None:
