@@ -25,13 +25,13 @@ import numpy as np
 import qdrant_edge as qe
 from msgspec import MsgspecError
 
-from shared.errors import CollectionUnavailable, Conflict
+from shared.errors import CollectionUnavailable, Conflict, UpstreamError
 from shared.ids import BlockId, DocId
 from shared.vectors.keywords import NONE, Frequencies, Tally, decode
 from shared.vectors.point_ids import pack, unpack
 from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
 from shared.vectors.ranking import Found, out_of, top
-from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, storing, sync_folder, verify
+from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, require_room, storing, sync_folder, verify
 from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load, steps_in_8_bits
 
 _FREQUENCIES = "frequencies.msgpack"
@@ -85,15 +85,18 @@ class EdgeVectors:
                 raise
 
     def open(self, name: str, *, files: dict[str, str]) -> "EdgeCollection":
+        """Raises: CollectionUnavailable; StorageError when the disk is full, which says nothing about the collection."""
         folder = self._place(name)
         if not folder.is_dir():
             raise CollectionUnavailable(f"collection {name} is not there", ids=[name])
         verify(folder, files)
         frequencies = _frequencies(folder, name)
+        require_room(folder)
         try:
-            return EdgeCollection(qe.EdgeShard.load(str(folder)), frequencies, step=steps_in_8_bits(folder))
-        except Exception as error:  # the engine has no exceptions of its own
-            raise CollectionUnavailable(f"collection {name} can't be opened: {error}", ids=[name]) from error
+            with engine():
+                return EdgeCollection(qe.EdgeShard.load(str(folder)), frequencies, step=steps_in_8_bits(folder))
+        except UpstreamError as error:
+            raise CollectionUnavailable(f"collection {name} can't be opened: {error.message}", ids=[name]) from error
 
     def names(self) -> list[str]:
         if not self._folder.is_dir():

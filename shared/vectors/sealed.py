@@ -20,6 +20,7 @@ from shared.errors import CollectionUnavailable, Conflict, StorageError
 K = TypeVar("K")
 T = TypeVar("T")
 REWRITTEN = frozenset({"edge_config.json"})  # the engine writes it anew at every load
+_ROOM_BYTES = 1024 * 1024
 _AT_ONCE = 4  # files; reading, hashing and flushing leave the interpreter free
 _PIECE_BYTES = 64 * 1024  # all zero, it becomes a hole
 _ZEROS = bytes(_PIECE_BYTES)
@@ -66,6 +67,17 @@ def copy_verified(folder: Path, target: Path, digests: dict[str, str]) -> None:
         for below, _, _ in os.walk(folder):
             (target / Path(below).relative_to(folder)).mkdir()
     _at_once(copy, sorted(digests))
+
+
+def require_room(folder: Path) -> None:
+    """The engine writes a little at every load, some of it through mapped files: a disk without any room kills the process (SIGBUS).
+
+    On a disk in memory (tmpfs) holes take room as soon as they are read, tens of megabytes for a large collection: keep that much free there.
+    Raises: StorageError.
+    """
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < _ROOM_BYTES:
+        raise StorageError(f"The disk is full: {folder.name} can't be opened. Free some space.")
 
 
 @contextmanager

@@ -10,7 +10,10 @@ import httpx
 import msgspec
 import pytest
 
+from shared.errors import StorageError
+from shared.settings import QdrantSettings
 from shared.types.imports import Import
+from shared.vectors.open import open_vectors
 from tests.e2e.processes import until
 from tests.faults.processes import BOUND_S, Lifeline, Part, go_on
 from tests.faults.site import Broker, mount_small_disk, unmount
@@ -151,6 +154,18 @@ def test_a_disk_that_fills_up_under_a_builder_costs_no_more_than_the_collection(
         bench.site.await_state(import_id, "completed")
         assert second.ask_to_stop() == 0
         world.conclude(bench, import_id, fault="disk full", where=point, result="paused, equal", batches=0)
+
+
+def test_a_full_disk_keeps_a_collection_from_being_opened_and_is_not_taken_for_damage(world: World) -> None:
+    with small_disk(world) as folder:
+        vectors = open_vectors(QdrantSettings(), folder / "collections")
+        files = vectors.build("snap_1", dimensions=3).seal()
+        filler = folder / "filler"
+        fill(filler)
+        with pytest.raises(StorageError):
+            vectors.open("snap_1", files=files)
+        filler.unlink()
+        vectors.open("snap_1", files=files).close()
 
 
 @promise("P9")
