@@ -1,6 +1,7 @@
 """Settings -> parts -> Litestar. The only module of the query process that names adapters."""
 
 import asyncio
+import gc
 import logging
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -235,7 +236,8 @@ class NoBell:
 class Warming:
     """Loads the embedder's model and the dictionaries in a thread, so that the server is up before them.
 
-    Then the description of the API is made: it takes most of a second, which its first reader must not hold up others with.
+    Then the description of the API is made: it takes most of a second, which its first reader must not hold up others with. What is
+    there by then stays for good: left out of garbage collection it can't hold up anybody for the 80 ms that looking through it takes.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -273,6 +275,8 @@ class Warming:
             if self._state != "ready":
                 self._state = "failed"
         _log.info("the API has %d addresses", len(app.openapi_schema.paths or {}))
+        gc.collect()
+        gc.freeze()
 
 
 def _bell(settings: Settings) -> WorkerBell:
