@@ -41,7 +41,9 @@ _TABS: tuple[tuple[str, str, Permission], ...] = (  # name, address, who sees it
     ("ask", "/", "read"),
     ("library", "/library", "read"),
     ("traces", "/traces", "read"),
+    ("prompts", "/prompts", "admin"),
     ("health", "/health", "admin"),
+    ("settings", "/settings", "admin"),
 )
 
 _SOURCES = {path.name: path.read_text("utf-8") for path in Path(__file__).with_name("templates").iterdir()}

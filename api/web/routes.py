@@ -4,7 +4,9 @@ from api.web.ask import ask_page
 from api.web.assets import asset
 from api.web.health import health_page
 from api.web.library import compare_page, document_page, imports_part, library_page
+from api.web.prompts import bundle_page, compare_prompts_page, prompts_page
 from api.web.samples import import_samples
+from api.web.settings import settings_page
 from api.web.sign_in import sign_in, sign_in_page, sign_out
 from api.web.traces import import_trace_page, run_page, traces_page
 
@@ -18,6 +20,10 @@ web = (
     run_page,
     import_trace_page,
     health_page,
+    prompts_page,
+    compare_prompts_page,
+    bundle_page,
+    settings_page,
     import_samples,
     sign_in_page,
     sign_in,
