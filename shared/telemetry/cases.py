@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,9 +9,9 @@ import msgspec
 from msgspec import Struct, structs
 
 from shared.catalog.db import writing
-from shared.errors import InvalidArgument, NotFound, StorageError
+from shared.errors import InvalidArgument, NotFound
 from shared.ids import KeyId, RunId
-from shared.telemetry.schema import open_traces
+from shared.telemetry.schema import opened_traces
 from shared.types.cases import (
     Case,
     CaseChange,
@@ -27,7 +26,6 @@ from shared.types.cases import (
 )
 from shared.types.runs import RunRecord
 
-BUSY_MS = 2_000
 _MARK = "case_"
 _OWNER = ""  # in the place of a key's id
 
@@ -62,7 +60,7 @@ class Cases:
 
     def say(self, run_id: RunId, given: NewFeedback, *, by: KeyId | None, now_ms: int) -> None:
         """Once for each who speaks, the last word counts. A thumb down opens the run's case; one up closes it when nobody holds it down."""
-        with self._open() as db, writing(db) as connection:
+        with opened_traces(self._database) as db, writing(db) as connection:
             connection.execute(
                 "insert or replace into feedback (run_id, by, thumb, comment, at_ms) values (?, ?, ?, ?, ?)",
                 [run_id, by or _OWNER, given.thumb, given.comment, now_ms],
@@ -87,7 +85,7 @@ class Cases:
         if "gold" in given:
             given["gold"] = msgspec.json.encode(sorted(set(given["gold"]))).decode()
         assigned = ", ".join(f"{name} = :{name}" for name in (*given, "changed_at_ms"))
-        with self._open() as db, writing(db) as connection:
+        with opened_traces(self._database) as db, writing(db) as connection:
             changed = connection.execute(
                 f"update cases set {assigned} where run_id = :run_id",
                 {**given, "changed_at_ms": now_ms, "run_id": run_id},
@@ -96,12 +94,12 @@ class Cases:
                 raise unknown_case(case_id_of(run_id))
 
     def get(self, run_id: RunId) -> StoredCase | None:
-        with self._open() as db:
+        with opened_traces(self._database) as db:
             return next(_stored(db.conn, "where run_id = ?", [run_id]), None)
 
     def own(self, run_id: RunId, *, by: KeyId | None) -> OwnFeedback:
         """What one caller said of a run."""
-        with self._open() as db:
+        with opened_traces(self._database) as db:
             said = db.conn.execute(
                 "select thumb, comment from feedback where run_id = ? and by = ?", [run_id, by or _OWNER]
             ).fetchone()
@@ -111,20 +109,9 @@ class Cases:
 
     def newest(self, *, status: CaseStatus | None) -> list[StoredCase]:
         """The newest first."""
-        with self._open() as db:
+        with opened_traces(self._database) as db:
             where = "" if status is None else "where status = ?"
             return list(_stored(db.conn, f"{where} order by run_id desc", [] if status is None else [status]))
-
-    @contextmanager
-    def _open(self) -> Generator[Any]:
-        try:
-            db = open_traces(self._database, busy_ms=BUSY_MS)
-            try:
-                yield db
-            finally:
-                db.conn.close()
-        except sqlite3.Error as error:
-            raise StorageError(f"The trace store can't be used: {error}.") from error
 
 
 def case_id_of(run_id: RunId) -> str:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from shared.catalog.db import open_database
-from shared.errors import StorageError
 from shared.telemetry.buffer import Batch
 from shared.telemetry.measures import (
     Count,
@@ -20,9 +18,9 @@ from shared.telemetry.measures import (
     time_of_run,
     time_of_span,
 )
+from shared.telemetry.schema import opened_traces
 
 DROPPED = "dropped"
-BUSY_MS = 2_000
 
 
 class DayCounts(Struct, kw_only=True):
@@ -79,22 +77,15 @@ def stored_days(database: Path, *, since: str) -> Mapping[str, DayCounts]:
     if not database.exists():
         return {}
     found: dict[str, DayCounts] = defaultdict(DayCounts)
-    try:
-        db = open_database(database)
-        try:
-            db.conn.execute(f"pragma busy_timeout = {BUSY_MS}")
-            if not db["daily_times"].exists():
-                return {}
-            for day, name, label, number in db.conn.execute(
-                "select day, name, label, number from daily_counts where day >= ?", [since]
-            ):
-                found[day].counts[name, label] = number
-            for day, step, bucket, number in db.conn.execute(
-                "select day, step, bucket, number from daily_times where day >= ?", [since]
-            ):
-                found[day].times.setdefault(step, {})[bucket] = number
-        finally:
-            db.conn.close()
-    except sqlite3.Error as error:
-        raise StorageError(f"The trace store can't be read: {error}.") from error
+    with opened_traces(database, as_it_is=True) as db:
+        if not db["daily_times"].exists():
+            return {}
+        for day, name, label, number in db.conn.execute(
+            "select day, name, label, number from daily_counts where day >= ?", [since]
+        ):
+            found[day].counts[name, label] = number
+        for day, step, bucket, number in db.conn.execute(
+            "select day, step, bucket, number from daily_times where day >= ?", [since]
+        ):
+            found[day].times.setdefault(step, {})[bucket] = number
     return dict(found)

@@ -5,15 +5,14 @@ from pathlib import Path
 
 from shared.blobs import Blobs
 from shared.catalog.db import writing
-from shared.telemetry.schema import open_traces
+from shared.telemetry.schema import opened_traces
 
 BUSY_MS = 2_000
 
 
 def forget_runs(database: Path, blobs: Blobs, run_ids: Sequence[str]) -> None:
     """Blocking. What is not there is forgotten already. Raises: StorageError when the store can't be written."""
-    db = open_traces(database, busy_ms=BUSY_MS)
-    try:
+    with opened_traces(database) as db:
         for run_id in run_ids:
             with writing(db) as connection:
                 found = connection.execute(
@@ -35,5 +34,3 @@ def forget_runs(database: Path, blobs: Blobs, run_ids: Sequence[str]) -> None:
                 ]
             for sha256 in left:
                 blobs.remove(sha256, unused_for_s=0)
-    finally:
-        db.conn.close()

@@ -1,11 +1,17 @@
 """The trace store's file: its tables, opened for writing or reading."""
 
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from shared.catalog.db import open_database
 from shared.catalog.upgrade import upgrade
+from shared.errors import StorageError
+
+BUSY_MS = 2_000  # how long a person waits for another writer
 
 _MIGRATIONS: tuple[str, ...] = (
     """
@@ -122,6 +128,23 @@ _MIGRATIONS: tuple[str, ...] = (
     );
     """,
 )
+
+
+@contextmanager
+def opened_traces(path: Path, *, as_it_is: bool = False) -> Generator[Database]:
+    """A connection for one thing that somebody asked for, closed afterwards. `as_it_is`: the schema is left as it was found.
+
+    Raises: StorageError, for what is read and written inside too.
+    """
+    try:
+        db = open_database(path) if as_it_is else open_traces(path, busy_ms=BUSY_MS)
+        try:
+            db.conn.execute(f"pragma busy_timeout = {BUSY_MS}")
+            yield db
+        finally:
+            db.conn.close()
+    except sqlite3.Error as error:
+        raise StorageError(f"The trace store can't be used: {error}.") from error
 
 
 def open_traces(path: Path, *, busy_ms: int) -> Database:

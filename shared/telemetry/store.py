@@ -1,26 +1,22 @@
 """The read side: a run's spans as a tree, runs at a glance, run records. One connection a read."""
 
-import sqlite3
 from collections import defaultdict
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import structs
-from sqlite_utils import Database
 
 from shared.access import Access
-from shared.errors import NotFound, StorageError
+from shared.errors import NotFound
 from shared.ids import ImportId, RunId
-from shared.telemetry.schema import open_traces
+from shared.telemetry.schema import opened_traces
 from shared.telemetry.wanted import EVERY, where
 from shared.text.fold import fold
 from shared.types.runs import RunRecord
 from shared.types.traces import Attributes, RunFilter, RunSummary, SpanEvent, SpanNode, Trace
 
-BUSY_MS = 2_000
 _COLUMNS = (
     "trace_id",
     "span_id",
@@ -65,7 +61,7 @@ class TraceStore:
 
     def run_record(self, run_id: RunId, access: Access) -> RunRecord:
         """Raises: NotFound, also for a run the caller may not read."""
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             found = db.conn.execute("select record, access, asker from runs where run_id = ?", [run_id]).fetchone()
         if found is None or not may_read(_labels.decode(found[1] or "null"), found[2], access):
             raise unknown_run(run_id)
@@ -75,7 +71,7 @@ class TraceStore:
         """The newest first."""
         listed: list[RunSummary] = []
         condition, values = where(wanted, access)
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             db.conn.create_function("folded", 1, fold, deterministic=True)
             for summary, labels, asker in db.conn.execute(
                 f"select summary, access, asker from runs where {condition} order by run_id desc", values
@@ -89,7 +85,7 @@ class TraceStore:
     def citing(self, block_id: str, access: Access, *, limit: int) -> list[RunRecord]:
         """Runs that cite a block and that the caller could have made, whoever asked; the newest first. What they quote he could read."""
         found: list[RunRecord] = []
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             for record, labels in db.conn.execute(
                 "select runs.record, runs.access from citations join runs using (run_id)"
                 " where citations.block_id = ? order by citations.run_id desc",
@@ -103,7 +99,7 @@ class TraceStore:
 
     def runs_of(self, conversation_id: str) -> list[str]:
         """The ids of a conversation's runs, whoever asks."""
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             found = db.conn.execute("select run_id from runs where conversation_id = ?", [conversation_id]).fetchall()
         return [str(run_id) for (run_id,) in found]
 
@@ -116,11 +112,11 @@ class TraceStore:
 
     def counters(self) -> dict[str, int]:
         """What was dropped since the store was made, by kind."""
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             return dict(db.conn.execute("select name, value from counters order by name").fetchall())
 
     def _trace(self, column: Literal["run_id", "import_id"], value: str) -> Trace:
-        with self._reading() as db:
+        with opened_traces(self._database) as db:
             found = db.conn.execute(
                 f"select {', '.join(_COLUMNS)} from spans where {column} = ? order by start_ns, span_id", [value]
             )
@@ -138,17 +134,6 @@ class TraceStore:
             lost_artifacts=lost[1],
             spans=roots,
         )
-
-    @contextmanager
-    def _reading(self) -> Generator[Database]:
-        try:
-            db = open_traces(self._database, busy_ms=BUSY_MS)
-            try:
-                yield db
-            finally:
-                db.conn.close()
-        except sqlite3.Error as error:
-            raise StorageError(f"The trace store can't be read: {error}.") from error
 
 
 def unknown_run(run_id: str) -> NotFound:

@@ -70,7 +70,7 @@ def test_what_the_provider_gets_is_what_the_trace_says(world: World, provider: P
     assert root["citebound.run.status"] == "complete"
     assert msgspec.json.decode(str(root["citebound.run.manifest"]), type=RunManifest) == asked.answer.manifest
     turn = next(span for span in spans if span.name == "turn")
-    assert [event.name for event in turn.events] == ["admission"]
+    assert [event.name for event in turn.events] == ["decision", "admission"]
     assert [event.name for event in spans[-1].events] == ["route", "citation"]
     parents = {span.context.span_id: span.name for span in spans if span.context}
     assert {
