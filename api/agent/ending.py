@@ -1,4 +1,4 @@
-"""How a run comes to its answer: the final call, in which nothing but endings is offered, and what an ending is called.
+"""How a run comes to its answer: what closes the tools, the final call, in which nothing but endings is offered, the outcome.
 
 The loop's last turn, the answer of every other path and the repair of a strict one are the same call. Pure, like the loop.
 """
@@ -6,17 +6,39 @@ The loop's last turn, the answer of every other path and the repair of a strict 
 from collections.abc import Generator
 from typing import TypeAlias
 
+from api.agent import brakes, budget
 from api.agent.asking import ask_last
+from api.agent.budget import Refused
 from api.agent.decisions import Decision, Ending, Finish, ProtocolError
 from api.agent.protocols import decide, offered
 from api.agent.state import State
-from api.agent.steps import AskFailed, Effect, Event, Misspoken, Outcome
+from api.agent.steps import AskFailed, Braked, Effect, Event, Misspoken, Outcome
 from shared.types.events import Thought
 
 Steps: TypeAlias = Generator[Effect, Event | None, Outcome]
+Closing: TypeAlias = Generator[Effect, Event | None, str | None]
 Deciding: TypeAlias = Generator[Effect, Event | None, Decision | AskFailed]
 
 _REASONS: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
+
+
+def closed(state: State, *, no_gain: int = 0) -> Closing:
+    """Why nothing more may be looked up, if so: a brake, or no answer would be affordable after it; said as a limitation.
+
+    no_gain: look-ups in a row that brought nothing new, where that counts.
+    """
+    brake = brakes.due(
+        tool_calls=state.spent.tool_calls, no_gain=no_gain, elapsed_ms=state.elapsed_ms, limits=state.limits
+    )
+    if brake is not None:
+        state.limit(brake)
+        yield Braked(kind=brake)
+        return brake
+    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
+    if not isinstance(verdict, Refused):
+        return None
+    state.limit(verdict.code, tool="", tokens=verdict.tokens, limit=verdict.limit, room=verdict.room)
+    return verdict.code
 
 
 def finished(state: State, decision: Finish, *, closed: str | None) -> Outcome:

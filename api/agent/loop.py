@@ -8,12 +8,12 @@ Source: spec/05.
 from collections.abc import Generator
 from typing import TypeAlias, assert_never, get_args
 
-from api.agent import brakes, budget
+from api.agent import budget
 from api.agent.acting import act
 from api.agent.asking import ask, withdraw
-from api.agent.budget import LimitCode, Refused
+from api.agent.budget import LimitCode
 from api.agent.decisions import Decision, Finish, ProtocolError, ToolAction
-from api.agent.ending import Steps, finished, last
+from api.agent.ending import Steps, closed, finished, last
 from api.agent.observation import HarnessStatus, envelope
 from api.agent.protocols import decide, offered
 from api.agent.state import State
@@ -40,31 +40,15 @@ def run(state: State) -> Steps:
     state.talk.say("user", state.start.task)
     outcome: Outcome | None = None
     while outcome is None:
-        closed = yield from _closed(state)
-        outcome = (yield from _turn(state)) if closed is None else (yield from _stop(state, closed))
+        why = yield from closed(state, no_gain=state.no_gain)
+        outcome = (yield from _turn(state)) if why is None else (yield from _stop(state, why))
     return outcome
 
 
-def _closed(state: State) -> Generator[Effect, Event | None, str | None]:
-    """Why no further planning turn may begin, if so."""
-    brake = brakes.due(
-        tool_calls=state.spent.tool_calls, no_gain=state.no_gain, elapsed_ms=state.elapsed_ms, limits=state.limits
-    )
-    if brake is not None:
-        state.limit(brake)
-        yield Braked(kind=brake)
-        return brake
-    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
-    if not isinstance(verdict, Refused):
-        return None
-    state.limit(verdict.code, tool="", tokens=verdict.tokens, limit=verdict.limit, room=verdict.room)
-    return verdict.code
-
-
-def _stop(state: State, closed: str) -> Steps:
-    if state.turn == 0 and closed in get_args(LimitCode):
-        return state.broken(closed, "question, history and tools leave no room for one turn")
-    return (yield from _finalize(state, closed))
+def _stop(state: State, why: str) -> Steps:
+    if state.turn == 0 and why in get_args(LimitCode):
+        return state.broken(why, "question, history and tools leave no room for one turn")
+    return (yield from _finalize(state, why))
 
 
 def _turn(state: State) -> Perhaps:
@@ -130,12 +114,10 @@ def _after_failure(state: State, failure: AskFailed) -> Steps:
     return state.broken(failure.code, failure.message, retryable=failure.retryable)
 
 
-def _finalize(state: State, closed: str) -> Steps:
-    """The last turn: no tools, the best answer from what is in hand, or a stated end. `closed`: why."""
+def _finalize(state: State, why: str) -> Steps:
+    """The last turn: no tools, the best answer from what is in hand, or a stated end. `why`: what closed the tools."""
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
     blocks = len(state.ledger.blocks)
-    state.talk.say(
-        "user", state.wording.render("finalize", closed=closed, blocks=blocks, protocol=state.start.protocol)
-    )
-    return (yield from last(state, closed=closed))
+    state.talk.say("user", state.wording.render("finalize", closed=why, blocks=blocks, protocol=state.start.protocol))
+    return (yield from last(state, closed=why))

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from api.agent.citations import Claim, resolve, without
 from api.agent.decisions import Finish
-from api.agent.ending import Steps
+from api.agent.ending import Steps, closed
 from api.agent.harmless import harmless
 from api.agent.ledger import shown_text
 from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.asides import aside
-from api.agent.paths.evidence import Look, closed, search
+from api.agent.paths.evidence import Look, search
 from api.agent.state import State
 from api.agent.stated import stated
 from api.agent.steps import Effect, Event, Outcome

@@ -7,13 +7,12 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from api.agent import brakes, budget
 from api.agent.acting import act
-from api.agent.budget import LimitCode, Refused
+from api.agent.budget import LimitCode
 from api.agent.decisions import ToolAction
 from api.agent.observation import envelope, opened
 from api.agent.state import State
-from api.agent.steps import Braked, Effect, Event, Noted
+from api.agent.steps import Effect, Event, Noted
 from api.tools.search_blocks import MAX_QUERY
 from shared.telemetry import names
 from shared.types.events import TurnStarted
@@ -29,7 +28,6 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 Looking: TypeAlias = Generator[Effect, Event | None, Look | LimitCode]
-Closing: TypeAlias = Generator[Effect, Event | None, str | None]
 
 
 def search(state: State, query: str, *, purpose: str = "search") -> Looking:
@@ -57,20 +55,6 @@ def _look(state: State, tool: ToolName, arguments: dict[str, object], query: str
     return Look(
         query=query, blocks=tuple(state.ledger.of(one)[0] for one in shown if state.ledger.of(one)), place=unread.place
     )
-
-
-def closed(state: State) -> Closing:
-    """Why nothing more may be looked up, if so: count and time, or no answer affordable after it. Said as the loop says it."""
-    brake = brakes.due(tool_calls=state.spent.tool_calls, no_gain=0, elapsed_ms=state.elapsed_ms, limits=state.limits)
-    if brake is not None:
-        state.limit(brake)
-        yield Braked(kind=brake)
-        return brake
-    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
-    if not isinstance(verdict, Refused):
-        return None
-    state.limit(verdict.code, tool="", tokens=verdict.tokens, limit=verdict.limit, room=verdict.room)
-    return verdict.code
 
 
 def drop(

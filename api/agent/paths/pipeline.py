@@ -10,12 +10,12 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.agent.ending import Steps
+from api.agent.ending import Steps, closed
 from api.agent.exact_names import exact_names
 from api.agent.loop import run
 from api.agent.paths import query_tools
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
-from api.agent.paths.evidence import Look, closed, drop, kept, scan, search
+from api.agent.paths.evidence import Look, drop, kept, scan, search
 from api.agent.paths.sufficiency import Sufficiency, judge, signals, unusable
 from api.agent.prompting import Asked, task
 from api.agent.state import State

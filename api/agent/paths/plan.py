@@ -9,13 +9,12 @@ from typing import TypeAlias, cast
 
 from msgspec.structs import replace
 
-from api.agent.ending import Steps
+from api.agent.ending import Steps, closed
 from api.agent.ledger import shown_text
 from api.agent.loop import run
 from api.agent.observation import quoted
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.asides import aside, one_line
-from api.agent.paths.evidence import closed
 from api.agent.paths.pipeline import Gathered, gather
 from api.agent.paths.planning import Plan, Refused, filled, needed, read_plan
 from api.agent.prompting import Asked, task
