@@ -35,7 +35,7 @@ class Evidence:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        return content_terms(self.text)
+        return frozenset[str]().union(*self._each)
 
     @cached_property
     def lang(self) -> str:
@@ -44,9 +44,13 @@ class Evidence:
     @cached_property
     def passages(self) -> tuple[frozenset[str], ...]:
         """The terms of a few sentences in a row."""
-        each = [content_terms(self.text[start:end]) for start, end in sentences(self.text)]
-        rows = range(max(len(each) - _TOGETHER + 1, 1))
-        return tuple(frozenset[str]().union(*each[at : at + _TOGETHER]) for at in rows)
+        rows = range(max(len(self._each) - _TOGETHER + 1, 1))
+        return tuple(frozenset[str]().union(*self._each[at : at + _TOGETHER]) for at in rows)
+
+    @cached_property
+    def _each(self) -> list[frozenset[str]]:
+        """The terms of every sentence; no term reaches beyond one."""
+        return [content_terms(self.text[start:end]) for start, end in sentences(self.text)]
 
     @cached_property
     def pins(self) -> frozenset[tuple[str, str]]:

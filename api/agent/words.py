@@ -12,6 +12,7 @@ from shared.text.terms import terms
 
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]+")
 _FUNCTION_CHARACTERS = frozenset("的了是着著吗嗎呢吧啊与與及或也之其")  # a pair with one of them says nothing
+_SENTENCE = 600  # code points
 _WORDS_A_STRANGER = 6
 _CHARACTERS_A_STRANGER = 8
 _LIGHT_CHARACTERS = frozenset(
@@ -41,6 +42,16 @@ _LIGHT_WORDS = (
 
 def content_terms(text: str) -> frozenset[str]:
     """The terms of `text` that carry meaning; Traditional and Simplified spellings are one."""
+    return _terms_of_sentence(text) if len(text) <= _SENTENCE else _terms_of(text)
+
+
+@lru_cache(maxsize=2_048)
+def _terms_of_sentence(text: str) -> frozenset[str]:
+    """Each is asked for by several rules, and again for every claim that cites its block."""
+    return _terms_of(text)
+
+
+def _terms_of(text: str) -> frozenset[str]:
     found: set[str] = set()
     for run in _HAN_RUN.findall(text):
         for first, second in pairwise(map(_simple, run)):
