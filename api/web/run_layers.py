@@ -18,6 +18,7 @@ State = Literal["good", "warn", "bad", "none"]
 Station = Literal["model", "called", "recalled", "let_in", "used", "cited"]
 
 
+_ROOM: Final = frozenset({"context_budget_exceeded", "request_budget_exceeded"})
 _LAYERS: Final[Mapping[Station, Layer]] = {
     "model": "other",
     "called": "not_called",
@@ -29,18 +30,19 @@ _LAYERS: Final[Mapping[Station, Layer]] = {
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One station on the way to the answer. `said`: which sentence tells of it, with its figures."""
+    """One station on the way to the answer. `said`: which sentences tell of it, with their figures."""
 
     station: Station
     state: State
-    said: str
+    said: tuple[str, ...]
     figures: dict[str, int]
 
 
 class Happenings(Struct, frozen=True, kw_only=True):
-    """`layer`: where to look first; None = nothing stands out."""
+    """`layer`, `first`: where to look first; None = nothing stands out."""
 
     layer: Layer | None
+    first: Step | None
     steps: tuple[Step, ...]
 
 
@@ -81,11 +83,13 @@ def happenings(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay
         _used(record, ways),
         _cited(record, removed),
     )
-    bad = next((one for one in steps if one.state == "bad"), None)
-    return Happenings(layer=None if bad is None else _LAYERS[bad.station], steps=steps)
+    bad = [one for one in steps if one.state == "bad"]
+    if record.answer.termination_reason in _ROOM:  # what came before it went as it did because there was no room
+        bad.sort(key=lambda one: one.station != "let_in")
+    return Happenings(layer=_LAYERS[bad[0].station] if bad else None, first=bad[0] if bad else None, steps=steps)
 
 
-def _step(station: Station, state: State, said: str, **figures: int) -> Step:
+def _step(station: Station, state: State, *said: str, **figures: int) -> Step:
     return Step(station=station, state=state, said=said, figures=figures)
 
 
@@ -107,6 +111,8 @@ def _model(record: RunRecord, turns: Sequence[Turn]) -> Step:
 def _called(record: RunRecord, turns: Sequence[Turn]) -> Step:
     calls = record.answer.usage.tool_calls
     manifest = record.answer.manifest
+    if not calls and record.answer.status == "clarification":
+        return _step("called", "none", "asked_back")
     if not calls:
         expected = manifest is None or manifest.path != "direct"
         return _step("called", "bad" if expected else "none", "not_called" if expected else "not_needed")
@@ -137,12 +143,13 @@ def _recalled(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]
 
 
 def _let_in(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]) -> Step:
-    refused = sum(
-        call.admission is not None and not call.admission.admitted for call in _last_attempts(turns)
-    ) or any("budget_exceeded" in one.code for one in record.answer.limitations)  # fmt: skip
+    admissions = [call.admission for call in _last_attempts(turns) if call.admission is not None]
     read = len({one.block_id for one in record.ledger})
-    if refused:
-        return _step("let_in", "warn" if read else "bad", "refused", results=int(refused), blocks=read)
+    if not all(one.admitted for one in admissions):
+        return _step("let_in", "warn" if read else "bad", "refused", blocks=read)
+    codes = {record.answer.termination_reason, *(one.code for one in record.answer.limitations)}
+    if codes & _ROOM:
+        return _step("let_in", "warn" if read else "bad", "no_room", blocks=read)
     if not _shown(record, turns, ways):
         return _step("let_in", "none", "nothing_to_read")
     return _step("let_in", "good" if read else "bad", "read", blocks=read)
@@ -153,6 +160,8 @@ def _used(record: RunRecord, ways: Sequence[BlockWay]) -> Step:
     if not read:
         return _step("used", "none", "nothing_read")
     cited = len({one.block_id for one in record.answer.citations})
+    if not cited and record.answer.status == "clarification":
+        return _step("used", "none", "asked_back")
     if not cited:
         return _step("used", "bad", "ignored", blocks=read)
     return _step("used", "good", "used", cited=cited, blocks=read)
@@ -162,8 +171,9 @@ def _cited(record: RunRecord, removed: int) -> Step:
     cited = record.answer.citations
     wrong = sum(one.verdict == "unsupported" for one in cited)
     unsourced = sum(one.verdict == "unsupported" and not one.markers for one in record.answer.claims)
-    if wrong or removed or unsourced:
-        return _step("cited", "bad", "wrongly", wrong=wrong, removed=removed, unsourced=unsourced)
+    figures = {"wrong": wrong, "removed": removed, "unsourced": unsourced}
+    if said := [name for name, number in figures.items() if number]:
+        return _step("cited", "bad", *said, **figures)
     if not cited:
         return _step("cited", "none", "uncited")
     unchecked = sum(one.verdict == "unchecked" for one in cited)

@@ -15,15 +15,18 @@ from api.web.run_turns import Turn, turns
 from shared.telemetry import names
 from shared.telemetry.runfile import hashes_in
 from shared.types.runfiles import RunFile
-from shared.types.runs import Answer, Citation, RunManifest
+from shared.types.runs import Answer, Citation, ClaimCheck, RunManifest, Verdict
 from shared.types.traces import SpanNode, TraceLevel
 
 _MARK = re.compile(r"\[(\d{1,4})\]")
 
 
 class Mark(Struct, frozen=True, kw_only=True):
+    """A citation where it stands. `verdict`: of the sentence there; the citation's own is the worst of all its sentences."""
+
     marker: int
     citation: Citation
+    verdict: Verdict
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -80,7 +83,7 @@ def run_view(file: RunFile, *, prefix: str = "run", here: bool = True) -> RunVie
         here=here,
         answer=answer,
         rerun_of=file.record.rerun_of,
-        text=marked(answer.text, answer.citations),
+        text=marked(answer.text, answer.citations, answer.claims),
         removed=removed,
         kept=_kept(file),
         happened=happenings(file.record, told, ways, len(removed)),
@@ -93,7 +96,7 @@ def run_view(file: RunFile, *, prefix: str = "run", here: bool = True) -> RunVie
     )
 
 
-def marked(said: str, citations: Sequence[Citation]) -> tuple[str | Mark, ...]:
+def marked(said: str, citations: Sequence[Citation], claims: Sequence[ClaimCheck]) -> tuple[str | Mark, ...]:
     """The answer's text in pieces: marks that are citations, and what stands between them."""
     known = {one.marker: one for one in citations}
     told: list[str | Mark] = []
@@ -102,9 +105,17 @@ def marked(said: str, citations: Sequence[Citation]) -> tuple[str | Mark, ...]:
         citation = known.get(int(found[1]))
         if citation is None:
             continue
-        told += [said[start : found.start()], Mark(marker=citation.marker, citation=citation)]
+        verdict = _verdict(said, found.start(), citation, claims)
+        told += [said[start : found.start()], Mark(marker=citation.marker, citation=citation, verdict=verdict)]
         start = found.end()
     return tuple(one for one in (*told, said[start:]) if one != "")
+
+
+def _verdict(said: str, at: int, citation: Citation, claims: Sequence[ClaimCheck]) -> Verdict:
+    """Of the last sentence before the mark that stands at it."""
+    places = [(said.rfind(one.sentence, 0, at), one) for one in claims if citation.marker in one.markers]
+    place, claim = max(places, key=lambda one: one[0], default=(-1, None))
+    return citation.verdict if claim is None or place < 0 else claim.verdict
 
 
 def _kept(file: RunFile) -> Kept:
