@@ -45,20 +45,12 @@ def list_cases(
     limit: Annotated[int, QueryParameter(ge=1, le=1000)] = 100,
 ) -> list[Case]:
     """Of the caller's runs, or for an admin of all; the newest first."""
-    found: list[Case] = []
-    for stored in parts.telemetry.cases.newest(status=status):
-        if len(found) == limit:
-            break
-        try:
-            found.append(case_of(stored, parts.telemetry.run_record(stored.run_id, access_of(request))))
-        except NotFound:  # another's, or forgotten
-            continue
-    return found
+    return cases_of(parts, access_of(request), status=status, limit=limit)
 
 
 @get("/{case_id:str}", sync_to_thread=True)
 def get_case(request: AnyRequest, parts: NamedDependency[Parts], case_id: FromPath[str]) -> Case:
-    return case_of(*_find(parts, case_id, access_of(request)))
+    return case_of(*find_case(parts, case_id, access_of(request)))
 
 
 @post("/{case_id:str}", status_code=200, sync_to_thread=True)
@@ -66,16 +58,16 @@ def change_case(
     request: AnyRequest, parts: NamedDependency[Parts], case_id: FromPath[str], data: JSONBody[CaseChange]
 ) -> Case:
     """Say which layer failed, which citations hold the right answer, what was found out; close it or open it again."""
-    stored, record = _find(parts, case_id, access_of(request))
+    stored, record = find_case(parts, case_id, access_of(request))
     check_gold(data, record)
     parts.telemetry.cases.change(stored.run_id, data, now_ms=parts.now_ms())
-    return case_of(*_find(parts, case_id, access_of(request)))
+    return case_of(*find_case(parts, case_id, access_of(request)))
 
 
 @get("/{case_id:str}/item", sync_to_thread=True)
 def get_item(request: AnyRequest, parts: NamedDependency[Parts], case_id: FromPath[str]) -> EvaluationItem:
     """As a line of an evaluation set: the question, the marked citations as gold quotes, the snapshot."""
-    stored, record = _find(parts, case_id, access_of(request))
+    stored, record = find_case(parts, case_id, access_of(request))
     return item_of(case_of(stored, record), record)
 
 
@@ -84,8 +76,21 @@ cases = Router(
 )
 
 
-def _find(parts: Parts, case_id: str, access: Access) -> tuple[StoredCase, RunRecord]:
-    """Raises: NotFound, the same whether it is not there or not the caller's."""
+def cases_of(parts: Parts, access: Access, *, status: CaseStatus | None, first: int = 0, limit: int) -> list[Case]:
+    """As `list_cases` has them, from the one after the first `first` on. Blocking. Raises: StorageError."""
+    found: list[Case] = []
+    for stored in parts.telemetry.cases.newest(status=status):
+        if len(found) == first + limit:
+            break
+        try:
+            found.append(case_of(stored, parts.telemetry.run_record(stored.run_id, access)))
+        except NotFound:  # another's, or forgotten
+            continue
+    return found[first:]
+
+
+def find_case(parts: Parts, case_id: str, access: Access) -> tuple[StoredCase, RunRecord]:
+    """Blocking. Raises: NotFound, the same whether it is not there or not the caller's."""
     run_id = run_of(case_id)
     try:
         record = parts.telemetry.run_record(run_id, access)

@@ -20,6 +20,8 @@ from shared.types.imports import ImportMode, ImportRequest, SourceSpec, Upload
 
 MAX_FILES = 10_000
 MAX_NAME_BYTES = 1_024
+_FORM_BYTES = 4_096  # around a file that comes alone
+_FEW = 4  # fields of a form with one file
 _FEED_BYTES = 256 * 1024  # parsed and written in a thread, this much at a time
 _FILE_FIELDS = frozenset({"file", "files"})
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -55,6 +57,31 @@ async def receive_upload(request: AnyRequest, blobs: Blobs, settings: ApiSetting
         return intake.finish()
     finally:
         await asyncio.to_thread(intake.close)
+
+
+async def receive_file(request: AnyRequest, max_bytes: int) -> tuple[str, bytes]:
+    """The name and content of the one file that a form holds, in memory; ("", b"") when none was chosen.
+
+    Raises: TooLarge, InvalidArgument for a broken body, AskerGone.
+    """
+    _, options = request.content_type
+    body = b"".join([piece async for piece in pieces(request, max_bytes + _FORM_BYTES)])
+    return await asyncio.to_thread(_only_file, body, options.get("boundary", ""))
+
+
+def _only_file(body: bytes, boundary: str) -> tuple[str, bytes]:
+    name, content = "", bytearray()
+    inside = False
+    with _broken_body():
+        parser = PushMultipartParser(boundary, max_segment_count=_FEW)
+        for event in parser.parse(body) if body else ():
+            if isinstance(event, MultipartSegment):
+                inside = event.filename is not None and not name
+                name = (event.filename or "") if inside else name
+            elif event is not None and inside:
+                content += event
+        parser.close()
+    return name, bytes(content)
 
 
 class Intake:

@@ -15,6 +15,7 @@ from api.callers import NEEDS_READ, NEEDS_WRITE
 from api.parts import Parts
 from api.retrieval.seen import seen_documents
 from api.routes.access import AnyRequest, access_of, caller_of
+from api.web.again import AgainView, again_view
 from api.web.frame import PAGE, render
 from api.web.run_spans import rows
 from api.web.run_view import run_view
@@ -123,10 +124,11 @@ async def traces_page(request: AnyRequest, parts: NamedDependency[Parts]) -> Res
 async def run_page(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Response[str]:
     """Raises: NotFound, StorageError."""
     file = await asyncio.to_thread(parts.telemetry.run_file, RunId(run_id), access_of(request))
-    return await asyncio.to_thread(_run_page, request, file)
+    again = await again_view(parts, RunId(run_id), file.trace, access_of(request))
+    return await asyncio.to_thread(_run_page, request, file, again)
 
 
-def _run_page(request: AnyRequest, file: RunFile) -> Response[str]:
+def _run_page(request: AnyRequest, file: RunFile, again: AgainView) -> Response[str]:
     return render(
         request,
         "run.html.j2",
@@ -134,6 +136,7 @@ def _run_page(request: AnyRequest, file: RunFile) -> Response[str]:
         tab="traces",
         view=run_view(file),
         ask_full=ask_full(file),
+        again=again,
     )
 
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import structs
 
 from shared.errors import NotFound
+from shared.saved_runs import walked
 from shared.telemetry.artifacts import ARTIFACT_PREFIX
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import without_secrets
@@ -38,8 +39,7 @@ def hashes_in(spans: tuple[SpanNode, ...]) -> Iterator[str]:
 
 
 def _hashes(spans: tuple[SpanNode, ...]) -> Iterator[str]:
-    for span in spans:
+    for span in walked(spans):
         for key, value in span.attributes.items():
             if key.startswith(ARTIFACT_PREFIX) and key.endswith(".sha256"):
                 yield str(value)
-        yield from _hashes(span.children)

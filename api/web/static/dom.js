@@ -15,7 +15,8 @@ export function el(tag, properties = {}, ...children) {
 }
 
 export const byId = (id) => document.getElementById(id);
-export const words = JSON.parse(byId("words")?.textContent ?? "{}");
+// what the page gives its scripts to say; parts of a page may bring their own
+export const words = Object.assign({}, ...[...document.querySelectorAll("#words, .words")].map((one) => JSON.parse(one.textContent)));
 
 /** "{n} chosen" with its values. */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);

@@ -17,7 +17,7 @@ export function thumbs(runId, given) {
   const status = el("p.hint", { role: "status" });
   const close = el("button.quiet.small", { type: "button" }, words.close);
   const form = el(
-    "form.said.card",
+    "form.worth.card",
     { hidden: true },
     where,
     el("div.field", {}, el("label", { htmlFor: ids.note }, words.feedback.note), note),

@@ -11,6 +11,7 @@ from scripts.citebound.api import open_api, segment
 from scripts.citebound.commands.named import last_run
 from scripts.citebound.console import count, date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
+from shared.saved_runs import Unreadable, read_run_file
 from shared.telemetry import names
 from shared.types.runfiles import RunFile
 from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, SpanNode, Trace
@@ -37,6 +38,18 @@ _SHOWN: Final = (  # attribute, label; in the order shown
     (names.TERMINATION, "reason"),
     (names.ERROR_TYPE, "error"),
 )
+_WHY: Final[dict[str, tuple[str, str]]] = {
+    "empty": ("the file is empty", "文件是空的"),
+    "no_json": ("it is no JSON", "不是 JSON 文件"),
+    "foreign": ("it is JSON, but no run that Citebound saved", "是 JSON 文件，但不是 Citebound 保存的运行"),
+    "newer": ("a newer Citebound saved it; update this one", "由更新版本的 Citebound 保存，请先更新"),
+    "older": (
+        "an older Citebound saved it, in a form that is not read any more",
+        "由旧版本的 Citebound 保存，格式已不再支持",
+    ),
+    "damaged": ("it is damaged, or was changed", "文件已损坏或被改动"),
+    "too_many": ("it holds more parts than a run can have", "内容数量超出一次运行可能的范围"),
+}
 _NOTABLE = (names.BRAKE, names.PROTOCOL_ERROR, names.RETRY)
 _LONGEST = 160  # characters of one value
 
@@ -111,14 +124,11 @@ def _show_file(arguments: argparse.Namespace) -> int:
             error="usage",
         )
     try:
-        found = msgspec.json.decode(Path(arguments.open).read_bytes(), type=RunFile)
-    except (OSError, msgspec.DecodeError) as error:
-        raise CommandFailed(
-            f"{arguments.open} can't be read as a saved run: {error}",
-            remedy="save one:\n./scripts/run trace RUN --save FILE",
-            code=USAGE,
-            error="usage",
-        ) from error
+        found = read_run_file(Path(arguments.open).read_bytes())
+    except OSError as error:
+        raise _unreadable(arguments.open, str(error)) from error
+    if isinstance(found, Unreadable):
+        raise _unreadable(arguments.open, " · ".join(filter(None, (words(*_WHY[found.why]), found.detail))))
     if arguments.json:
         print_json(found)
         return OK
@@ -135,6 +145,15 @@ def _show_file(arguments: argparse.Namespace) -> int:
         plain(f"\ncontent {sha256}", "bold")
         plain(text)
     return OK
+
+
+def _unreadable(name: str, why: str) -> CommandFailed:
+    return CommandFailed(
+        f"{name} can't be read as a saved run: {why}",
+        remedy="save one:\n./scripts/run trace RUN --save FILE",
+        code=USAGE,
+        error="usage",
+    )
 
 
 def _print(found: Trace) -> None:

@@ -485,6 +485,24 @@ def _case(ending: str = "", *, body: dict[str, Any] | None = None) -> Callable[[
     ]
 
 
+def _cases_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [Probe(path="/cases", query={"status": one}, headers=BROWSER) for one in ("open", "all")]
+
+
+def _case_page(names: Names, secrets: Secrets) -> list[Probe]:
+    return [
+        Probe(path=f"/cases/{run_id.replace('run_', 'case_')}", headers=BROWSER, shows=run_id == names.run_id)
+        for run_id in (names.run_id, names.other_run_id, names.own_labels_run_id)
+    ]
+
+
+def _compare_runs_page(names: Names, secrets: Secrets) -> list[Probe]:
+    pairs = ((names.run_id, names.other_run_id), (names.own_labels_run_id, names.run_id))
+    return [
+        Probe(path="/traces/compare", query={"left": left, "right": right}, headers=BROWSER) for left, right in pairs
+    ]
+
+
 def _conversation(*, shows: bool) -> Callable[[Names, Secrets], list[Probe]]:
     return lambda names, _: [
         Probe(path=f"/api/conversations/{one}", shows=shows)
@@ -594,6 +612,12 @@ ROUTES: dict[Key, Route] = {
     ("POST", "/api/runs/{run_id}/rerun"): Route(needs="read", probes=_rerun),
     ("GET", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_run("/feedback")),
     ("POST", "/api/runs/{run_id}/feedback"): Route(needs="read", probes=_feedback),
+    ("GET", "/cases"): Route(needs="read", probes=_cases_page),
+    ("GET", "/cases/{case_id}"): Route(needs="read", probes=_case_page),
+    ("POST", "/cases/{case_id}"): Route(needs="read", probes=_case_page),
+    ("GET", "/traces/compare"): Route(needs="read", probes=_compare_runs_page),
+    ("GET", "/traces/open"): Route(needs="read", probes=_one("/traces/open")),
+    ("POST", "/traces/open"): Route(needs="read", probes=_one("/traces/open", body={})),
     ("GET", "/api/cases"): Route(needs="read", probes=_one("/api/cases", shows=True)),
     ("GET", "/api/cases/{case_id}"): Route(needs="read", probes=_case()),
     ("POST", "/api/cases/{case_id}"): Route(needs="read", probes=_case(body={"note": "x"})),
