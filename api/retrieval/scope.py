@@ -34,9 +34,9 @@ def resolve(catalog: CatalogReader, within: Within, scope: Scope) -> frozenset[D
 
 def known_documents(catalog: CatalogReader, within: Within, doc_ids: Iterable[DocId]) -> tuple[set[DocId], list[str]]:
     """Blocking. Which of these are within, and which are not (each once, in the order given)."""
-    wanted = list(dict.fromkeys(doc_ids))
-    found = catalog.known(within, wanted) if wanted else set[DocId]()
-    return found, [doc_id for doc_id in wanted if doc_id not in found]
+    wanted = dict.fromkeys(doc_ids)
+    unknown = catalog.unknown(within, wanted) if wanted else set[DocId]()
+    return wanted.keys() - unknown, [doc_id for doc_id in wanted if doc_id in unknown]
 
 
 def scope_not_found(field: str, missing: Iterable[str]) -> ScopeNotFound:

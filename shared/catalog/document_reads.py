@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from shared.catalog.documents import get_version
 from shared.catalog.reads import PUBLISHED, Reads, reading
 from shared.catalog.snapshots import member
@@ -68,12 +70,12 @@ class DocumentReads(Reads):
         )
         return {row[0]: _document(row) for row in rows}
 
-    def known(self, within: Within, doc_ids: Iterable[DocId]) -> set[DocId]:
-        """Which of these are within."""
+    def unknown(self, within: Within, doc_ids: Iterable[DocId]) -> set[DocId]:
+        """Which of these are not within."""
         where, parameters = visible(within)
         rows = self.rows(
-            "select d.doc_id from json_each(:wanted) w cross join snapshot_documents d on d.doc_id = w.value"
-            f" where {where}",
+            "select w.value from json_each(:wanted) w"
+            f" where not exists (select 1 from snapshot_documents d where d.doc_id = w.value and {where})",
             parameters | {"wanted": array(doc_ids)},
         )
         return {row[0] for row in rows}
@@ -94,8 +96,12 @@ class DocumentReads(Reads):
         return row[0], row[1]
 
     def has_blocks(self, within: Within) -> bool:
-        where, parameters = visible(within)
-        return bool(self.row(f"select 1 from snapshot_documents d where {where} and d.blocks > 0 limit 1", parameters))
+        where, parameters = visible(structs.replace(within, doc_ids=None))
+        documents = "snapshot_documents d"
+        if within.doc_ids is not None:  # one after the other: nearly always the first has some
+            documents = f"json_each(:doc_ids) w cross join {documents} on d.doc_id = w.value"
+            parameters["doc_ids"] = array(within.doc_ids)
+        return self.row(f"select 1 from {documents} where {where} and d.blocks > 0 limit 1", parameters) is not None
 
     def narrowed(self, within: Within) -> frozenset[DocId] | None:
         """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""

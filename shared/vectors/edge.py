@@ -278,9 +278,10 @@ class EdgeCollection:
     def _search(self, vector: list[float] | qe.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
         if limit <= 0 or within.doc_ids == ():
             return []
-        query, only = qe.Query.Nearest(vector, using=using), conditions(within)
+        query = qe.Query.Nearest(vector, using=using)
 
-        def fetch(count: int, only: qe.Filter | None = only, params: qe.SearchParams = _EXACTLY) -> list[Found]:
+        def fetch(count: int, within: Filter = within, params: qe.SearchParams = _EXACTLY) -> list[Found]:
+            only = conditions(within)
             request = qe.QueryRequest(limit=count, query=query, filter=only, with_payload=False, params=params)
             with engine():
                 return [(point.score, cast(uuid.UUID, point.id)) for point in self._shard.query(request)]
@@ -289,7 +290,7 @@ class EdgeCollection:
         wide = within.doc_ids is not None and self._is_wide(within.doc_ids)
         if wide or blur:
             asked = limit * _WIDE
-            found = fetch(asked, conditions(Filter(access=within.access)) if wide else only, _QUICKLY)
+            found = fetch(asked, Filter(access=within.access) if wide else within, _QUICKLY)
             some = frozenset(within.doc_ids or ()) if wide else None
             hits = out_of(found, limit, asked=asked, doc_ids=some, blur=blur)
             if hits is not None:

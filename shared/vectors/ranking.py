@@ -6,7 +6,7 @@ Scores are rounded to STEP before anything is ordered or cut: processors differ 
 
 import heapq
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
 
 from shared.ids import DocId
@@ -45,7 +45,7 @@ def out_of(
     blur: by how much the score of a block that was left out may be above the last one's that was found.
     """
     best = [(rounded(score), packed) for score, packed in found]
-    kept = best if doc_ids is None else [one for one in best if unpack(one[1])[1] in doc_ids]
+    kept = best if doc_ids is None else _of_these(best, doc_ids, limit)
     if len(best) == asked and (len(kept) < limit or kept[limit - 1][0] <= best[-1][0] + blur):
         return None
     return [_hit(*one) for one in heapq.nsmallest(limit, kept, key=_rank)]
@@ -54,6 +54,17 @@ def out_of(
 def by_rank(hit: Hit) -> tuple[float, str, int, str]:
     """The same order over finished hits."""
     return (-hit.score, hit.doc_id, hit.index, hit.block_id)
+
+
+def _of_these(best: Sequence[Found], doc_ids: Collection[DocId], limit: int) -> list[Found]:
+    """Those of these documents, as far as they can be among the first `limit`."""
+    kept: list[Found] = []
+    for one in best:
+        if len(kept) >= limit and one[0] < kept[limit - 1][0]:
+            break
+        if unpack(one[1])[1] in doc_ids:
+            kept.append(one)
+    return kept
 
 
 def _rank(found: Found) -> tuple[float, int]:
