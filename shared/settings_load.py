@@ -126,7 +126,7 @@ def _from_file(path: Path, known: Mapping[str, Known]) -> dict[str, Any]:
             if one.setting.secret:
                 raise SettingsError(
                     f"{path}: {name} is a secret and is not read from files; remove the line, then set {one.setting.env} in the"
-                    f" environment or store it with: .venv/bin/python -m keyring set {KEYRING_SERVICE} {name}",
+                    f" environment, or put it into the system's credential store: keyring set {KEYRING_SERVICE} {name}",
                     field=name,
                 )
             given[name] = _converted(value, one, where=f"{path}: {name}", strict=True)

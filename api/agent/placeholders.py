@@ -7,12 +7,12 @@ from shared.prompt_language import included
 
 
 def placeholders(sources: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """By path of the template, in order. One that is only included by others may print what is given to them. `sources` have no problems."""
-    found: dict[str, set[str]] = {path: set() for path in sources}
+    """By path of the template, in order. One that others include may print what all of them are given. `sources` have no problems."""
+    found: dict[str, frozenset[str]] = {}
     for path in sources:
         name = path.partition("/")[2].removesuffix(".j2")
         if name in SAMPLES:
-            given = {value for values in SAMPLES[name] for value in values}
+            given = frozenset[str]().union(*SAMPLES[name])
             for reached in (path, *included(sources, path)):
-                found[reached] |= given
-    return {path: tuple(sorted(names)) for path, names in found.items()}
+                found[reached] = found.get(reached, given) & given
+    return {path: tuple(sorted(found.get(path, ()))) for path in sources}

@@ -23,6 +23,7 @@ async def ask_page(request: AnyRequest, parts: NamedDependency[Parts]) -> Respon
             "first.html.j2",
             caller=caller,
             tab="ask",
+            has_model=parts.chat_model is not None,
             max_upload_bytes=parts.settings.api.max_upload_bytes,
             imports=await shown_imports(parts, caller),
         )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
+from scripts.citebound.console import words
 from scripts.citebound.doctor.check import Check
 from shared.catalog.db import open_database
 from shared.catalog.imports import list_imports
@@ -11,8 +12,9 @@ from shared.clock import now_ms
 from shared.embeddings.open import open_embedder
 from shared.errors import CiteboundError
 from shared.layout import Layout
-from shared.llm.open import open_chat
-from shared.llm.port import ChatRequest, Message
+from shared.providers.check import check_chat, check_embedding
+from shared.providers.verdict import Verdict
+from shared.providers.words import told
 from shared.settings import Settings
 
 
@@ -55,11 +57,11 @@ def catalog(layout: Layout) -> Iterator[Check]:
 
 def embedder(settings: Settings, *, online: bool) -> Check:
     """Whether one short text can be embedded; a provider is only called with `online`."""
-    remote = settings.embedding.provider == "openai"
-    if remote and not online:
-        return Check(
-            name="embeddings", state="note", detail=f"{settings.embedding.model} not called", remedy="--online calls it"
-        )
+    if settings.embedding.provider == "openai":
+        if not online:
+            detail = f"{settings.embedding.model} not called"
+            return Check(name="embeddings", state="note", detail=detail, remedy="--online calls it")
+        return tried("embeddings", asyncio.run(check_embedding(settings.embedding)))
     try:
         model = open_embedder(settings.embedding, threads=1)
         try:
@@ -72,7 +74,7 @@ def embedder(settings: Settings, *, online: bool) -> Check:
             name="embeddings",
             state="broken",
             detail=f"{error.message} ({error.code})",
-            remedy="correct CITEBOUND_EMBEDDING_*" if remote else "install again: remove .venv, then ./scripts/run",
+            remedy="install again: remove .venv, then ./scripts/run",
         )
 
 
@@ -83,28 +85,19 @@ def chat(settings: Settings, *, online: bool) -> Check:
             name="chat model",
             state="note",
             detail="none: answers are quotations (extractive)",
-            remedy="set CITEBOUND_CHAT_BASE_URL, CITEBOUND_CHAT_MODEL and CITEBOUND_CHAT_API_KEY",
+            remedy="connect one on the page of settings, or set CITEBOUND_CHAT_BASE_URL, CITEBOUND_CHAT_MODEL and CITEBOUND_CHAT_API_KEY",
         )
     if not online:
         return Check(
             name="chat model", state="note", detail=f"{settings.chat.model} not called", remedy="--online calls it"
         )
+    return tried("chat model", asyncio.run(check_chat(settings.chat)))
 
-    async def greet() -> str:
-        model = open_chat(settings.chat)
-        assert model is not None
-        try:
-            request = ChatRequest(messages=(Message(role="user", content="Reply with: ok"),), max_output_tokens=16)
-            return (await model.reply(request)).model
-        finally:
-            await model.close()
 
-    try:
-        return Check(name="chat model", state="ok", detail=f"{asyncio.run(greet())} answers")
-    except CiteboundError as error:
-        return Check(
-            name="chat model",
-            state="broken",
-            detail=f"{error.message} ({error.code})",
-            remedy="correct CITEBOUND_CHAT_BASE_URL, _MODEL or _API_KEY",
-        )
+def tried(name: str, verdict: Verdict) -> Check:
+    """A provider's answer as a finding, in the words that the page of settings uses too."""
+    said = told(verdict)
+    what, remedy = words(said.en.what, said.zh.what), words(said.en.remedy, said.zh.remedy)
+    if verdict.is_fine:
+        return Check(name=name, state="ok", detail=what)
+    return Check(name=name, state="broken", detail=f"{what} ({verdict.code}) {verdict.detail}".strip(), remedy=remedy)

@@ -32,5 +32,5 @@ def test_a_reranker_that_refuses_the_key_is_broken_and_so_is_every_search(tmp_pa
         provider.script_rerank(Fault(status=401))
         found = examined(tmp_path, provider.base_url)
     assert found.state == "broken"
-    assert "provider_auth" in found.detail
+    assert "wrong_key" in found.detail
     assert "searches fail" in found.detail
