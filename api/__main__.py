@@ -18,6 +18,7 @@ from shared.lifeline import PARENT_PIPE, START_AGAIN, follow_parent
 from shared.settings_load import load_settings
 
 STOP_S = 4  # streams that are still open then are cut
+SWITCH_S = 0.001  # that the event loop waits for a thread that computes; Python's own 5 ms would be felt in every step of every run
 
 _log = logging.getLogger("api")
 
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     listening = socket.socket(fileno=options.fd) if options.fd is not None else _listen(settings.api.host, port)
     host, port = listening.getsockname()[:2]
     _log.info("listening on %s port %d", host, port)
+    sys.setswitchinterval(SWITCH_S)
     config = uvicorn.Config(
         app,
         loop="auto" if sys.platform == "win32" else "uvloop",

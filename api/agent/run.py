@@ -15,9 +15,10 @@ from opentelemetry.trace import get_tracer
 
 from api.agent import gaps
 from api.agent.budget import within_window
+from api.agent.decisions import Finish
 from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
-from api.agent.finish import finish
+from api.agent.finish import Verified, finish
 from api.agent.loop import LOOP_VERSION
 from api.agent.paths.follow_up import carried, remembered
 from api.agent.paths.router import Route, route
@@ -29,7 +30,7 @@ from api.agent.strict import repairing
 from api.agent.telling import describe, tell, trace_citations
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
-from shared.aside import aside
+from shared.aside import aside, in_turn
 from shared.clock import NowMs, now_ms
 from shared.ids import ConversationId, RunId
 from shared.llm.port import Chat
@@ -55,6 +56,7 @@ from shared.version import APP_VERSION
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
 
 _tracer = get_tracer(names.TRACER)
+VERIFIED_AT_ONCE = 200  # code points of an answer: some two claims, each 2 ms and more against new evidence
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -200,7 +202,12 @@ async def _run(
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
-    verified = finish(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
+
+    def verify() -> Verified:
+        return finish(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
+
+    answered = isinstance(outcome.ending, Finish) and len(outcome.ending.text) > VERIFIED_AT_ONCE
+    verified = await in_turn(verify) if answered else verify()
     answer = Answer(
         run_id=request.run_id,
         status=verified.status,

@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
+from contextvars import ContextVar
 
 import pytest
 
-from shared.aside import SHORT, aside
+from shared.aside import SHORT, aside, in_turn
 
 
 @pytest.mark.parametrize(("size", "stays"), [(0, True), (SHORT, True), (SHORT + 1, False)])
@@ -20,3 +21,25 @@ def test_what_the_work_raises_reaches_whoever_asked(size: int) -> None:
 
     with pytest.raises(ValueError, match="太长"):
         asyncio.run(aside(size, work))
+
+
+def test_pieces_that_compute_take_turns_off_the_loop_in_the_order_in_which_they_came() -> None:
+    told: list[str] = []
+    asked: ContextVar[str] = ContextVar("asked")
+
+    def compute() -> int:
+        told.append(f"begins {asked.get()}")
+        told.append(f"ends {asked.get()}")
+        return threading.get_ident()
+
+    async def ask(name: str) -> int:
+        asked.set(name)
+        return await in_turn(compute)
+
+    async def three() -> list[int]:
+        return await asyncio.gather(*(ask(name) for name in "一二三"))
+
+    threads = set(asyncio.run(three()))
+    assert told == [f"{what} {name}" for name in "一二三" for what in ("begins", "ends")]
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
