@@ -1,5 +1,7 @@
 """What a worker stands on gives way: broker, API, disk, catalog."""
 
+import os
+import signal
 import socket
 import sqlite3
 from collections.abc import Generator
@@ -10,11 +12,14 @@ import httpx
 import msgspec
 import pytest
 
+from scripts.citebound.supervisor.instance import is_alive, read_instance
+from scripts.citebound.temporary import TemporaryInstance
 from shared.errors import StorageError
 from shared.settings import QdrantSettings
 from shared.types.imports import Import
 from shared.vectors.open import open_vectors
 from tests.e2e.processes import until
+from tests.faults.library import DIMENSIONS
 from tests.faults.processes import BOUND_S, Lifeline, Part, go_on
 from tests.faults.site import Broker, mount_small_disk, unmount
 from tests.faults.world import World
@@ -156,6 +161,30 @@ def test_a_disk_that_fills_up_under_a_builder_costs_no_more_than_the_collection(
         world.conclude(bench, import_id, fault="disk full", where=point, result="paused, equal", batches=0)
 
 
+def test_an_instance_outlives_a_full_disk_and_the_death_of_a_part_on_it(world: World) -> None:
+    folder = world.new_folder()
+    with small_disk(world, folder / "data") as disk, world.bench() as bench:
+        instance = TemporaryInstance(
+            folder, roots=[], settings={**PROVIDED, "CITEBOUND_EMBEDDING_BASE_URL": bench.provider.base_url}
+        )
+        instance.start()
+        try:
+            filler = disk / "filler"
+            fill(filler)
+            killed = child_of(instance, "worker")
+            os.kill(killed, signal.SIGKILL)
+            until(
+                "it is said that there is no room",
+                lambda: "it is tried again" in (folder / "up.log").read_text(),
+                seconds=BOUND_S,
+            )
+            filler.unlink()
+            until("another worker is noted", lambda: child_of(instance, "worker") != killed, seconds=BOUND_S)
+            assert is_alive(child_of(instance, "worker"))
+        finally:
+            instance.stop()
+
+
 def test_a_full_disk_keeps_a_collection_from_being_opened_and_is_not_taken_for_damage(world: World) -> None:
     with small_disk(world) as folder:
         vectors = open_vectors(QdrantSettings(), folder / "collections")
@@ -184,9 +213,22 @@ def test_a_catalog_locked_for_longer_than_anybody_waits_costs_nothing(world: Wor
         world.conclude(bench, import_id, fault="catalog and vectors locked", where=point, result="waited, equal")
 
 
+PROVIDED = {
+    "CITEBOUND_EMBEDDING_PROVIDER": "openai",
+    "CITEBOUND_EMBEDDING_MODEL": "double",
+    "CITEBOUND_EMBEDDING_DIMENSIONS": str(DIMENSIONS),
+}
+
+
+def child_of(instance: TemporaryInstance, name: str) -> int:
+    noted = read_instance(instance.layout)
+    assert noted is not None
+    return noted.children[name]
+
+
 @contextmanager
-def small_disk(world: World) -> Generator[Path]:
-    folder = world.new_folder()
+def small_disk(world: World, place: Path | None = None) -> Generator[Path]:
+    folder = place or world.new_folder()
     if not mount_small_disk(folder, size_mb=DISK_MB):
         pytest.skip("a small disk can't be mounted here (needs root and tmpfs): what a full one does stays unproven")
     try:

@@ -61,6 +61,7 @@ class Supervisor:
         self._lifeline: tuple[int, int] | None = None
         self._started_at_ms = now_ms()
         self._ready = False
+        self._unnoted = False  # what is written down of this instance is not what it is
         self.address = ""
         self.troubles: tuple[str, ...] = ()  # what failed though everything runs
 
@@ -92,6 +93,8 @@ class Supervisor:
             if due.at <= now:
                 del self._due[name]
                 self._start(due.recipe)
+        if self._unnoted:
+            self._note()
         self._signals.wait(min((due.at - now for due in self._due.values()), default=1.0))
 
     def stop(self) -> None:
@@ -180,17 +183,23 @@ class Supervisor:
         self._note()
 
     def _note(self) -> None:
-        write_instance(
-            self._layout,
-            Instance(
-                address=self.address,
-                pid=os.getpid(),
-                children={name: child.pid for name, child in self._children.items()},
-                started_at_ms=self._started_at_ms,
-                ready=self._ready,
-                settings=in_force(self._settings),
-            ),
+        """A disk without room for it takes nobody down: it is tried again while the children are looked after."""
+        noted = Instance(
+            address=self.address,
+            pid=os.getpid(),
+            children={name: child.pid for name, child in self._children.items()},
+            started_at_ms=self._started_at_ms,
+            ready=self._ready,
+            settings=in_force(self._settings),
         )
+        try:
+            write_instance(self._layout, noted)
+        except OSError as error:
+            if not self._unnoted:
+                self._tell(f"{self._layout.running} can't be written ({error.strerror}); it is tried again")
+            self._unnoted = True
+        else:
+            self._unnoted = False
 
     def _await(self, what: str, seconds: float, ready: Callable[[], bool]) -> None:
         deadline = time.monotonic() + seconds
