@@ -43,3 +43,24 @@ def test_a_bundle_that_is_not_there_or_can_not_be_used_is_refused_by_its_field(s
                 "prompt_bundle",
             )
     assert site.requests == []
+
+
+def test_a_text_that_somebody_else_changed_meanwhile_is_not_overwritten_unasked(site: Site) -> None:
+    with site.client() as client:
+        client.post("/api/prompts", json={"name": "brief"})
+        read = client.get("/api/prompts/brief/1").json()["templates"]["zh/rules.j2"]
+        first = {"template": "zh/rules.j2", "text": "先到的。", "before": read.replace("\n", "\r\n")}
+        assert client.put("/api/prompts/brief/1", json=first).status_code == 200
+        late = client.put("/api/prompts/brief/1", json={**first, "text": "后到的。"})
+        assert (late.status_code, late.json()["code"]) == (409, "conflict")
+        assert client.get("/api/prompts/brief/1").json()["templates"]["zh/rules.j2"] == "先到的。"
+        assert client.put("/api/prompts/brief/1", json={**first, "text": "后到的。", "before": None}).status_code == 200
+
+
+def test_what_is_written_wrongly_is_named_by_template_and_line(site: Site) -> None:
+    with site.client() as client:
+        client.post("/api/prompts", json={"name": "brief"})
+        body = {"template": "zh/task.j2", "text": "问题\n{{ question"}
+        refused = client.put("/api/prompts/brief/1", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_argument")
+    assert refused.json()["detail"].startswith("zh/task.j2:2: ")
