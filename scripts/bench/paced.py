@@ -26,14 +26,17 @@ SOURCES = 3  # of each sentence
 STROKES = 8  # of the clock, for one piece of every stream
 STEP_ONE, STEP_TWO = "STEP-ONE", "STEP-TWO"
 QUESTION = "How often must the main bearing be greased? 主轴承多久润滑一次？"
-_FIRST = f"Thought: {STEP_ONE}. I look for the interval.\nAction: search_blocks[" + json.dumps(
-    {"query": QUESTION}, ensure_ascii=False
+_FIRST = (
+    f"Thought: {STEP_ONE}. I look for the interval.\n"
+    'Action: search_blocks[{"query": "How often must the main bearing of pump P-PUMP0 be greased? 主轴承多久润滑一次？"}]'
 )
-_SECOND = f'Thought: {STEP_TWO}. I look where that pump is named.\nAction: scan_term[{{"term": "HR-017"}}]'
+_SECOND = f'Thought: {STEP_TWO}. I look where that pump is named.\nAction: scan_term[{{"term": "HR-0PUMP"}}]'
 _LAST = (
-    "Thought: The blocks say it.\nAction: Finish[Checks are noted in the log. [source: {ids}]\n\n检查结果记入日志。【来源：{ids}】"
+    "Thought: The blocks say it.\nAction: Finish[The main bearing is greased after a set number of operating hours, and every"
+    " check goes into the log. [source: {ids}]\n\n主轴承运行到规定的小时数就要润滑，每次检查都写进日志。【来源：{ids}】"
     "\n\nInference: who looks there finds every check.]"
 )
+PUMPS = 40  # that runs ask about, one after the other: what a run finds and cites is seldom what another has just found
 _RUN = re.compile(rb"RUN-\d+")
 _BLOCK = re.compile(BLOCK_ID_PATTERN.encode())
 _LENGTH = re.compile(rb"(?i)content-length: *(\d+)")
@@ -121,10 +124,13 @@ class Paced:
 
 
 def _reply(body: bytes) -> str:
+    run = int((_RUN.findall(body) or [b"RUN-0"])[-1].removeprefix(b"RUN-"))
     if STEP_TWO.encode() in body:
         shown = _BLOCK.findall(body, body.find(b"harness_status", body.find(STEP_ONE.encode())))
-        return _LAST.replace("{ids}", ", ".join(one.decode() for one in list(dict.fromkeys(shown))[:SOURCES]))
-    return _SECOND if STEP_ONE.encode() in body else _FIRST + "]"
+        found = list(dict.fromkeys(shown))
+        first = run // PUMPS % max(len(found) - SOURCES, 1)
+        return _LAST.replace("{ids}", ", ".join(one.decode() for one in found[first : first + SOURCES]))
+    return (_SECOND if STEP_ONE.encode() in body else _FIRST).replace("PUMP", f"{run % PUMPS:02d}")
 
 
 def _pieces(text: str) -> list[bytes]:
