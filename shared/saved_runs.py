@@ -10,6 +10,7 @@ from msgspec import Struct
 from shared.types.runfiles import RunFile
 from shared.types.traces import SpanNode
 
+MOST_SHOWN: Final = 24_000_000  # characters of contents, as often as spans refer to them
 MOST_PARTS: Final = 50_000  # spans, events, citations and so on; a run of the largest limits comes to a few thousand
 _FORMAT: Final = 1
 _FORMATS: Final = re.compile(r"citebound-run-(\d{1,9})")
@@ -50,7 +51,18 @@ def read_run_file(data: bytes) -> RunFile | Unreadable:
         file = msgspec.json.decode(data, type=RunFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Unreadable(why="damaged", detail=str(error)[:_LONGEST_DETAIL], saved_by=saved_by)
-    return file if _parts(file) <= MOST_PARTS else Unreadable(why="too_many", saved_by=saved_by)
+    fits = _parts(file) <= MOST_PARTS and _shown(file) <= MOST_SHOWN
+    return file if fits else Unreadable(why="too_many", saved_by=saved_by)
+
+
+def _shown(file: RunFile) -> int:
+    sizes = {sha256: len(text) for sha256, text in file.contents.items()}
+    return sum(
+        sizes.get(value, 0)
+        for span in walked(file.trace.spans)
+        for value in span.attributes.values()
+        if isinstance(value, str)
+    )
 
 
 def _parts(file: RunFile) -> int:

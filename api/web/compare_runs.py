@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Literal
+from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from api.web.run_prompts import Message, Part, Said, differences
+from api.web.run_prompts import Message, Part, Patience, Said, differences
 from api.web.run_turns import Ask, Turn
 from api.web.run_view import RunView, Version
 from api.web.text_diff import text_parts
 from shared.types.runs import Answer, Citation
 
+AROUND: Final = 240  # characters shown beside a difference
+LEFT_OUT: Final = "\n⋯\n"
 Where = Literal["both", "left", "right"]
 FigureName = Literal[
     "took", "model_calls", "tool_calls", "input", "output", "reasoning", "embedding", "rerank", "turns", "citations"
@@ -78,7 +80,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 
 def compared(left: RunView, right: RunView) -> Compared:
     """Takes as long as the prompts are large: not for an event loop."""
-    one, other = left.answer, right.answer
+    one, other, patience = left.answer, right.answer, Patience()
     versions = _versions(left.versions, right.versions)
     return Compared(
         question=text_parts(one.question, other.question),
@@ -90,7 +92,8 @@ def compared(left: RunView, right: RunView) -> Compared:
         cited=_cited(one.citations, other.citations),
         figures=_figures(left, right),
         turns=tuple(
-            _turns(n, *pair) for n, pair in enumerate(zip_longest(left.turns, right.turns, fillvalue=None), start=1)
+            _turns(n, *pair, patience)
+            for n, pair in enumerate(zip_longest(left.turns, right.turns, fillvalue=None), start=1)
         ),
     )
 
@@ -140,8 +143,8 @@ def _counted(view: RunView) -> dict[FigureName, int]:
     }
 
 
-def _turns(number: int, left: Turn | None, right: Turn | None) -> TurnPair:
-    prompts = _prompts(left.asks[-1], right.asks[-1]) if left and right and left.asks and right.asks else None
+def _turns(number: int, left: Turn | None, right: Turn | None, patience: Patience) -> TurnPair:
+    prompts = _prompts(left.asks[-1], right.asks[-1], patience) if left and right and left.asks and right.asks else None
     return TurnPair(number=number, left=left, right=right, differ=_did(left) != _did(right), prompts=prompts)
 
 
@@ -151,15 +154,16 @@ def _did(turn: Turn | None) -> tuple[object, ...] | None:
     return turn.decision, tuple((call.tool, call.arguments, call.blocks, call.failed) for call in turn.calls)
 
 
-def _prompts(left: Ask, right: Ask) -> PromptPair:
+def _prompts(left: Ask, right: Ask, patience: Patience) -> PromptPair:
     kept = left.prompt.text is not None and right.prompt.text is not None
-    messages = differences(_sent(left), _sent(right)) if kept else ()
+    told = differences(_sent(left), _sent(right), patience) if kept else ()
+    messages = tuple(_shortened(one) if one.fate == "changed" else one for one in told)
     was, now = left.reply.text or "", right.reply.text or ""
     return PromptPair(
         kept=kept,
         messages=messages,
         differ=any(one.fate != "same" for one in messages),
-        reply=text_parts(was, now),
+        reply=text_parts(was, now, patience),
         reply_differs=was != now,
     )
 
@@ -171,3 +175,14 @@ def _sent(ask: Ask) -> tuple[Said, ...]:
         for one in ask.messages
         if one.fate != "removed"
     )
+
+
+def _shortened(message: Message) -> Message:
+    """Only the surroundings of what differs: the whole prompt is on the page of its run."""
+    parts = tuple(
+        structs.replace(part, text=f"{part.text[:AROUND]}{LEFT_OUT}{part.text[-AROUND:]}")
+        if part.kind == "same" and len(part.text) > 2 * AROUND + len(LEFT_OUT)
+        else part
+        for part in message.parts
+    )
+    return structs.replace(message, parts=parts)

@@ -36,6 +36,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 _LANG_COOKIE, _THEME_COOKIE = "citebound_lang", "citebound_theme"
+_FIRST_MS, _LAST_MS = 0, 253_402_300_799_000  # 1970 to 9999
 _YEAR_S = 365 * 86_400
 _TABS: tuple[tuple[str, str, Permission], ...] = (  # name, address, who sees it
     ("ask", "/", "read"),
@@ -128,11 +129,16 @@ def _switch(request: AnyRequest, other: str) -> str:
 
 def _when(at_ms: int) -> str:
     """For machines; scripts show it in the reader's own time zone."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _moment(at_ms).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _day(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return _moment(at_ms).strftime("%Y-%m-%d %H:%M")
+
+
+def _moment(at_ms: int) -> datetime:
+    """A file that a person opened may name any time: what no calendar has is its nearest end."""
+    return datetime.fromtimestamp(min(max(at_ms, _FIRST_MS), _LAST_MS) / 1000, UTC)
 
 
 def _number(value: int) -> str:

@@ -14,7 +14,7 @@ from shared.errors import TooLarge
 from shared.saved_runs import Unreadable, read_run_file
 from shared.version import APP_VERSION
 
-MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _LONGEST_NAME: Final = 200
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from api.web.run_spans import decoded
 
 MOST_LINES = 4_000  # of a changed message: more are shown as replaced, finding what is alike would take seconds
+MOST_PAIRS = 40_000_000  # of lines or messages compared for one page, some ten seconds: prompts after that are shown without differences
 Fate = Literal["first", "same", "changed", "added", "removed"]
 Said: TypeAlias = tuple[str, str]  # role, text
 
@@ -31,6 +32,18 @@ class Message(Struct, frozen=True, kw_only=True):
     chars: int
 
 
+class Patience:
+    """How much may still be compared for one page. A file may hold prompts that were made to take for ever."""
+
+    def __init__(self, pairs: int = MOST_PAIRS) -> None:
+        self._left = pairs
+
+    def suffices(self, old: int, new: int) -> bool:
+        """Take what comparing so many with so many costs at worst; False = it is used up."""
+        self._left -= old * new
+        return self._left >= 0
+
+
 def messages(prompt: str) -> tuple[Said, ...]:
     """The messages of a prompt in the form sent; text that is no such JSON is one message without a role."""
     found = decoded(prompt, list[dict[str, Any]])
@@ -50,9 +63,12 @@ def pretty(value: object) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def differences(before: Sequence[Said] | None, after: Sequence[Said]) -> tuple[Message, ...]:
+def differences(
+    before: Sequence[Said] | None, after: Sequence[Said], patience: Patience | None = None
+) -> tuple[Message, ...]:
     """`after`, message by message, with what is new against `before`; None = there was none."""
-    if before is None:
+    patience = patience or Patience()
+    if before is None or not patience.suffices(len(before), len(after)):
         return tuple(_message(one, "first") for one in after)
     told: list[Message] = []
     matcher = SequenceMatcher(None, list(before), list(after), autojunk=False)
@@ -64,18 +80,18 @@ def differences(before: Sequence[Said] | None, after: Sequence[Said]) -> tuple[M
         both = (
             min(len(old), len(new)) if [one[0] for one in old[: len(new)]] == [one[0] for one in new[: len(old)]] else 0
         )
-        told += [_changed(one, other) for one, other in zip(old[:both], new[:both], strict=True)]
+        told += [_changed(one, other, patience) for one, other in zip(old[:both], new[:both], strict=True)]
         told += [_message(one, "removed") for one in old[both:]]
         told += [_message(one, "added") for one in new[both:]]
     return tuple(told)
 
 
-def parts(before: str, after: str) -> tuple[Part, ...]:
+def parts(before: str, after: str, patience: Patience | None = None) -> tuple[Part, ...]:
     """Line by line: what is the same, what was there, what is there now."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     head = _alike(old, new)
     tail = _alike(old[head:][::-1], new[head:][::-1])
-    middle = _compared(old[head : len(old) - tail], new[head : len(new) - tail])
+    middle = _compared(old[head : len(old) - tail], new[head : len(new) - tail], patience or Patience())
     return _joined([("same", new[:head]), *middle, ("same", new[len(new) - tail :] if tail else [])])
 
 
@@ -86,8 +102,8 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _compared(old: list[str], new: list[str]) -> list[_Run]:
-    if len(old) + len(new) > MOST_LINES:
+def _compared(old: list[str], new: list[str], patience: Patience) -> list[_Run]:
+    if len(old) + len(new) > MOST_LINES or not patience.suffices(len(old), len(new)):
         return [("removed", old), ("added", new)]
     told: list[_Run] = []
     for tag, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -109,6 +125,6 @@ def _message(said: Said, fate: Literal["first", "same", "added", "removed"]) -> 
     return Message(role=role, fate=fate, parts=(Part(kind=kind, text=text),), chars=len(text))
 
 
-def _changed(before: Said, after: Said) -> Message:
+def _changed(before: Said, after: Said, patience: Patience) -> Message:
     role, text = after
-    return Message(role=role, fate="changed", parts=parts(before[1], text), chars=len(text))
+    return Message(role=role, fate="changed", parts=parts(before[1], text, patience), chars=len(text))

@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from api.web.run_budget import Admission, Budget, admission, budget, is_admission
-from api.web.run_prompts import Message, Said, differences, messages, pretty
+from api.web.run_prompts import Message, Patience, Said, differences, messages, pretty
 from api.web.run_searches import SearchView, searches
 from api.web.run_spans import Pair, artifact, decoded, facts, kind_of, label_of, number, text, took_ms, walked
 from shared.telemetry import names
@@ -155,6 +155,7 @@ class _Prompts:
 
     def __init__(self) -> None:
         self._sent: list[tuple[str, tuple[Said, ...]]] = []
+        self.patience = Patience()
 
     def against(self, purpose: str, prompt: tuple[Said, ...]) -> tuple[Said, ...] | None:
         """The last one that begins with the same message, else the last of the same purpose: conversations beside the run's own have none."""
@@ -182,7 +183,7 @@ def _ask(span: SpanNode, contents: Mapping[str, str], prompts: _Prompts, purpose
         failed=_failed(span),
         message=span.status_message or "",
         prompt=prompt,
-        messages=differences(prompts.against(purpose, sent), sent) if sent else (),
+        messages=differences(prompts.against(purpose, sent), sent, prompts.patience) if sent else (),
         reply=content(span, "reply", contents, whole=True),
         calls=_maybe(span, "calls", contents),
         reasoning=_maybe(span, "reasoning", contents),

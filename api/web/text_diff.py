@@ -4,7 +4,7 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
-from api.web.run_prompts import Part, parts
+from api.web.run_prompts import Part, Patience, parts
 
 MOST_PIECES: Final = (
     4_000  # of both together: finding what is alike in longer ones would take seconds; they are compared by lines
@@ -13,11 +13,12 @@ LEAST_ALIKE: Final = 4  # characters: less in common between two changes is chan
 _PIECE: Final = re.compile(r"[^\W\d_\u2e80-\uffff]+|\d+|\s+|.", re.DOTALL)
 
 
-def text_parts(before: str, after: str) -> tuple[Part, ...]:
+def text_parts(before: str, after: str, patience: Patience | None = None) -> tuple[Part, ...]:
     """Those but the added ones, joined, are `before`; those but the removed ones, `after`."""
+    patience = patience or Patience()
     old, new = _PIECE.findall(before), _PIECE.findall(after)
-    if len(old) + len(new) > MOST_PIECES:
-        return parts(before, after)
+    if len(old) + len(new) > MOST_PIECES or not patience.suffices(len(old), len(new)):
+        return parts(before, after, patience)
     told: list[tuple[str, str, str]] = []  # same, removed, added: one of a kind, or both of the others
     for tag, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         was, now = "".join(old[i:i_end]), "".join(new[j:j_end])

@@ -45,7 +45,7 @@ def test_what_is_no_longer_possible_says_why(library: Site, visit: Visit) -> Non
     run_id = a_run(library, trace_level="metadata", question="白茶要避光存放吗？")  # whose prompts no other run kept
     page = visit(f"/traces/{run_id}", locale="en", dark=True, phone=True)
     evidence = page.locator('[data-way="evidence"]')
-    expect(evidence).to_contain_text("not possible any more")
+    expect(evidence).to_contain_text("not possible")
     expect(evidence).to_contain_text("were not kept")
     expect(evidence.get_by_role("link")).to_have_count(0)
     evidence.scroll_into_view_if_needed()

@@ -53,6 +53,7 @@ export function thumbs(runId, given) {
       if (said !== wanted) await say(wanted, {}, words.feedback.noted);
       form.hidden = said !== wanted || !opens;
       show();
+      if (!form.hidden) form.scrollIntoView({ block: "nearest" });
     });
   }
   form.addEventListener("submit", async (event) => {

@@ -176,6 +176,20 @@ def test_whatever_texts_a_file_holds_they_are_only_text(asked: Site) -> None:
     assert "{{ 7*7 }}" in page
 
 
+def test_a_file_of_other_times_and_of_spans_within_spans_opens_all_the_same(asked: Site) -> None:
+    with asked.client() as client:
+        file = msgspec.json.decode(a_file(client), type=RunFile)
+        span = structs.replace(file.trace.spans[0], start_ns=-(2**62), end_ns=2**62)
+        for _ in range(100):
+            span = structs.replace(span, children=(span,))
+        trace = structs.replace(file.trace, spans=(span,))
+        for at_ms in (2**62, -(2**62)):
+            answer = structs.replace(file.record.answer, started_at_ms=at_ms, duration_ms=-1)
+            record = structs.replace(file.record, answer=answer)
+            other = structs.replace(file, record=record, trace=trace)
+            assert opened(client, msgspec.json.encode(other))[0] == 200
+
+
 KEPT = frozenset(
     {"format", "status", "trust", "verdict", "tool", "extent", "path", "citation_mode", "prompt_bundle_origin", "state"}
     | {"name", "trace_id", "span_id", "parent_id", "stage", "code"}

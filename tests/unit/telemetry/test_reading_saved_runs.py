@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies
 from msgspec import structs
 
-from shared.saved_runs import MOST_PARTS, Unreadable, read_run_file
+from shared.saved_runs import MOST_PARTS, MOST_SHOWN, Unreadable, read_run_file
 from shared.telemetry import names
 from shared.telemetry.runfile import hashes_in
 from shared.types.runfiles import RunFile
@@ -111,3 +111,12 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 @given(strategies.integers(0, len(DATA) - 1), strategies.integers(0, 255))
 def test_a_saved_run_with_any_byte_changed_is_read_or_refused(at: int, byte: int) -> None:
     assert isinstance(read_run_file(DATA[:at] + bytes([byte]) + DATA[at + 1 :]), RunFile | Unreadable)
+
+
+def test_a_file_that_shows_the_same_long_text_over_and_over_is_refused() -> None:
+    often = structs.replace(
+        FILE,
+        trace=structs.replace(FILE.trace, spans=(SPAN,) * 200),
+        contents={"ab": "字" * (MOST_SHOWN // 200 + 1)},
+    )
+    assert read_run_file(msgspec.json.encode(often)) == Unreadable(why="too_many", saved_by="0.1.0")

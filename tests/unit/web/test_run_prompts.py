@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.web.run_prompts import MOST_LINES, Message, differences, messages, parts
+from api.web.run_prompts import MOST_LINES, Message, Patience, differences, messages, parts
 from tests.unit.web.factories import a_prompt
 
 TEXTS = st.lists(st.sampled_from(["年假五天。\n", "年假十天。\n", "berth 12 EUR\r\n", "\n", "末行", "a\u2028b"])).map(
@@ -63,3 +63,11 @@ def test_messages_are_read_as_they_were_sent() -> None:
     assert role == "assistant"
     assert "call_1" in said
     assert messages("不是 JSON") == (("", "不是 JSON"),)
+
+
+def test_when_patience_is_used_up_prompts_are_shown_without_differences() -> None:
+    patience = Patience(pairs=5)
+    one, other = (("user", "问"),), (("user", "答"), ("user", "问"))
+    assert [found.fate for found in differences(one, other, patience)] == ["added", "same"]
+    assert [found.fate for found in differences(other, other, patience)] == ["first", "first"]
+    assert [found.kind for found in parts("甲\n乙\n丙", "甲\n丁\n丙", patience)] == ["same", "removed", "added", "same"]

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import structs
 
 from api.web.compare_page import chosen
-from api.web.compare_runs import Figure, compared
+from api.web.compare_runs import AROUND, Figure, compared
 from api.web.run_view import RunView, Version, run_view
 from shared.ids import BlockId, SnapshotId
 from shared.telemetry import names
@@ -137,6 +137,19 @@ def test_turns_stand_beside_each_other_by_their_number_and_prompts_differ_messag
     assert [one.fate for one in first.prompts.messages] == ["same", "changed"]
     assert not first.prompts.reply_differs
     assert (second.left, second.prompts) == (None, None)
+
+
+def test_of_a_long_prompt_only_what_stands_around_a_difference_is_shown() -> None:
+    contents = {
+        name: f'[{{"role":"user","content":"{"甲" * 2_000}\\n{last}"}}]'
+        for name, last in (("p1", "五天"), ("p2", "三天"))
+    }
+    both = compared(a_view(a_turn(1, "p1", ""), contents=contents), a_view(a_turn(1, "p2", ""), contents=contents))
+    assert both.turns[0].prompts is not None
+    (message,) = both.turns[0].prompts.messages
+    assert message.chars == 2_003
+    assert sum(len(part.text) for part in message.parts) < 3 * AROUND
+    assert [part.text for part in message.parts if part.kind != "same"] == ["五天", "三天"]
 
 
 def test_prompts_that_were_not_kept_are_not_compared() -> None:
