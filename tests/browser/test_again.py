@@ -6,16 +6,46 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
+from shared.ids import BlockId, RunId
+from shared.types.replays import Changed, Difference, Gained, Lost, Moved, Replay, ReplayedCall
+from shared.types.runs import Fingerprint
 from tests.browser.conftest import Site, picture, stumbling_blocks
+from tests.doubles.provider import Hang
 
 Visit = Callable[..., Page]
 QUESTION = "红茶常温能放多久？"
 SEARCH = 'Action: search_blocks[{"query": "红茶 常温存放 保质期"}]'
 FINISH = "Action: Finish[红茶常温存放，保质期三十六个月。【来源：{{block_id}}】]"
 OTHERWISE = "Action: Finish[红茶密封后在常温下可以存放三年，即三十六个月。【来源：{{block_id}}】]"
+
+DIFFERENT = Replay(
+    run_id=RunId("run_1"),
+    snapshot_id=None,
+    retrieval_profile=None,
+    outcome="different",
+    calls=(
+        ReplayedCall(
+            turn=1,
+            tool="search_blocks",
+            arguments='{"query":"红茶"}',
+            outcome="different",
+            then=Fingerprint(payload_sha256="a", payload_bytes=1, blocks=3),
+            now=Fingerprint(payload_sha256="b", payload_bytes=1, blocks=2),
+            difference=Difference(
+                gained=(Gained(block_id=BlockId("aaaaaaaa.v1#1"), rank=1),),
+                lost=(Lost(block_id=BlockId("bbbbbbbb.v1#2"), rank=3, visible=True),),
+                moved=(Moved(block_id=BlockId("cccccccc.v1#3"), then=2, now=1),),
+                changed=(Changed(block_id=BlockId("dddddddd.v1#4"), then=None, now="<b>now</b> 现在"),),
+                payload=(' "same"', '-"then"', '+"<img src=x>"'),
+            ),
+        ),
+        ReplayedCall(turn=2, tool="scan_term", arguments="not json", outcome="skipped", reason="failed_then"),
+    ),
+)
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +103,48 @@ def test_a_rerun_counts_what_passes_and_leads_to_every_run(library: Site, visit:
     expect(page.get_by_text("This run repeats an earlier run")).to_be_visible()
     page.locator("#compare-with-title").scroll_into_view_if_needed()
     expect(page.get_by_text("this run repeats it")).to_be_visible()
+
+
+def test_a_rerun_is_stopped_and_what_goes_on_for_it_ends(library: Site, visit: Visit) -> None:
+    run_id = a_run(library)
+    page = visit(f"/traces/{run_id}")
+    gone = library.provider.gone
+    library.provider.script(Hang())
+    page.locator("#rerun-do").click()
+    expect(page.locator("#again-progress")).to_contain_text("已完成 0/3 次")
+    stop = page.locator("#again-stop")
+    expect(stop).to_be_focused()
+    picture(page, "rerun-under-way-zh")
+    assert stumbling_blocks(page) == []
+    stop.click()
+    expect(page.locator("#again-problem")).to_contain_text("已停止。")
+    assert library.provider.wait(lambda one: one.gone > gone)
+    expect(page.locator("#rerun-do")).to_be_enabled()
+
+
+def test_what_a_replay_finds_different_is_told_call_by_call(library: Site, visit: Visit) -> None:
+    """The reply is made up: a real library would have to lose an index to differ."""
+    run_id = a_run(library)
+    page = visit(f"/traces/{run_id}", locale="en", phone=True)
+    page.route(
+        "**/replay", lambda route: route.fulfill(body=msgspec.json.encode(DIFFERENT), content_type="application/json")
+    )
+    page.get_by_role("button", name="Look everything up again").click()
+    result = page.locator("#again-result")
+    expect(result).to_contain_text("Something came out differently.")
+    for said in (
+        "new aaaaaaaa.v1#1 rank 1",
+        "no longer found bbbbbbbb.v1#2 was at rank 3",
+        "moved cccccccc.v1#3 rank 2 → 1",
+    ):
+        expect(result).to_contain_text(said)
+    expect(result).to_contain_text("<b>now</b>")
+    assert result.locator("b").count() == 0
+    expect(result).to_contain_text("This look-up failed then, so there is nothing to compare.")
+    result.get_by_text("line by line").click()
+    expect(result.locator("ins")).to_have_text('+"<img src=x>"\n')
+    picture(page, "replay-different-en-phone")
+    assert stumbling_blocks(page) == []
 
 
 def test_two_ticked_runs_stand_beside_each_other(library: Site, visit: Visit) -> None:
