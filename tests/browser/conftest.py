@@ -124,13 +124,24 @@ def chromium() -> Generator[Browser]:
 
 @pytest.fixture
 def visit(chromium: Browser, site: Site) -> Generator[Callable[..., Page]]:
-    """visit("/path", locale="zh-CN", dark=True, phone=True): a page in a browser of its own; whatever its console complains of fails the test."""
+    """visit("/path", locale="zh-CN", dark=True, phone=True): a page in a browser of its own; whatever its console complains of fails the test.
+
+    at: of another instance than the shared one. refused: a status that the page is prepared for, of which a console complains all the same.
+    """
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def open_page(path: str, *, locale: str = "zh-CN", dark: bool = False, phone: bool = False) -> Page:
+    def open_page(
+        path: str,
+        *,
+        locale: str = "zh-CN",
+        dark: bool = False,
+        phone: bool = False,
+        at: Site | None = None,
+        refused: int | None = None,
+    ) -> Page:
         context = chromium.new_context(
-            base_url=site.address,
+            base_url=(at or site).address,
             locale=locale,
             color_scheme="dark" if dark else "light",
             viewport=PHONE if phone else WIDE,  # pyright: ignore[reportArgumentType]
@@ -140,7 +151,14 @@ def visit(chromium: Browser, site: Site) -> Generator[Callable[..., Page]]:
         context.set_default_timeout(30_000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text)
+                if message.type == "error" and not (refused and f"status of {refused}" in message.text)
+                else None
+            ),
+        )
         page.goto(path)
         return page
 

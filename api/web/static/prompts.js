@@ -104,7 +104,7 @@ function wrong(form, lines) {
 
 /** "zh/rules.j2:3: what; …": each with its line, which a click leads to. */
 function faults(form, detail) {
-  const found = detail.split("; ").map((one) => /^(\S+\.j2):(\d+): (.*)$/.exec(one.trim()) ?? [one, "", "", one]);
+  const found = detail.replace(/\.\.$/, ".").split("; ").map((one) => /^(\S+\.j2):(\d+): (.*)$/.exec(one.trim()) ?? [one, "", "", one]);
   wrong(form, [
     el("p", {}, el("strong", {}, said.not_saved)),
     ...found.map(([, path, line, what]) =>
