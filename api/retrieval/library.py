@@ -102,18 +102,23 @@ class Pinned:
 
         Raises: CollectionUnavailable, UpstreamError.
         """
+        without = frozenset[DocId]()
+        if self.access.labels is not None:
+            without = await self.read(lambda catalog: catalog.hidden(self.within()))
+        if doc_ids is not None:
+            doc_ids, without = doc_ids - without, frozenset[DocId]()
         within = self.within(doc_ids)
-        if within.labels is not None:
-            asked = within
-            doc_ids = await self.read(lambda catalog: catalog.narrowed(asked))
-            within = self.within(doc_ids)
 
         async def material(candidates: Sequence[Fused]) -> Material:
             return await self.read(lambda catalog: read_material(catalog, within, candidates))
 
         return await hybrid_search(
             query,
-            within=Filter(doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)), access=self.access.labels),
+            within=Filter(
+                doc_ids=None if doc_ids is None else tuple(sorted(doc_ids)),
+                access=self.access.labels,
+                without=tuple(sorted(without)),
+            ),
             snapshot=self.snapshot,
             collection=self._opened.collection,
             languages=await self._languages(),

@@ -21,9 +21,8 @@ _DOCUMENT = ", ".join(f"d.{name}" for name in SnapshotDocument.__struct_fields__
 class DocumentReads(Reads):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._narrowed_at: int | None = None  # a state of the catalog; what was found in it
-        self._relabelled: dict[tuple[SnapshotId, SnapshotId | None], bool] = {}
-        self._last_narrowed: tuple[Within, frozenset[DocId]] | None = None
+        self._hidden_at: int | None = None  # a state of the catalog; what was found in it
+        self._hidden: dict[Within, frozenset[DocId]] = {}
 
     def documents(
         self,
@@ -103,29 +102,25 @@ class DocumentReads(Reads):
             parameters["doc_ids"] = array(within.doc_ids)
         return self.row(f"select 1 from {documents} where {where} and d.blocks > 0 limit 1", parameters) is not None
 
-    def narrowed(self, within: Within) -> frozenset[DocId] | None:
-        """The documents within, where the labels that a collection knows (those of its day) may not do; None = they do, with the scope."""
-        if (state := self.state()) != self._narrowed_at:
-            self._narrowed_at, self._relabelled, self._last_narrowed = state, {}, None
-        places = (within.snapshot_id, within.today)
-        if places not in self._relabelled:
-            self._relabelled[places] = self._is_relabelled(within)
-        if not self._relabelled[places]:
-            return within.doc_ids
-        if self._last_narrowed is None or self._last_narrowed[0] != within:
-            where, parameters = visible(within)
-            rows = self.rows(f"select d.doc_id from snapshot_documents d where {where}", parameters)
-            self._last_narrowed = within, frozenset(row[0] for row in rows)
-        return self._last_narrowed[1]
+    def hidden(self, within: Within) -> frozenset[DocId]:
+        """Documents of the snapshot whose labels differ in another place that is looked at, and that are not within, whatever the scope.
 
-    def _is_relabelled(self, within: Within) -> bool:
-        """Whether any document of the snapshot has other labels in another place that is looked at."""
-        sql = (
-            "select 1 from snapshot_documents d left join documents k on k.doc_id = d.doc_id"
-            " left join snapshot_documents t on t.snapshot_id = :today and t.doc_id = d.doc_id"
-            " where d.snapshot_id = :id and (k.access is not d.access or t.access <> d.access) limit 1"
-        )
-        return self.row(sql, {"id": within.snapshot_id, "today": within.today}) is not None
+        A collection knows the labels of its day only: those it lets pass, less these, are the ones within.
+        """
+        if (state := self.state()) != self._hidden_at:
+            self._hidden_at, self._hidden = state, {}
+        caller = structs.replace(within, doc_ids=None)
+        if caller not in self._hidden:
+            where, parameters = visible(caller)
+            rows = self.rows(
+                "select d.doc_id from snapshot_documents d left join documents k on k.doc_id = d.doc_id"
+                " left join snapshot_documents t on t.snapshot_id = :today and t.doc_id = d.doc_id"
+                " where d.snapshot_id = :snapshot_id and (k.access is not d.access or t.access <> d.access)"
+                f" and not ({where})",
+                parameters | {"today": within.today},
+            )
+            self._hidden[caller] = frozenset(row[0] for row in rows)
+        return self._hidden[caller]
 
     # one document, wherever it is
 

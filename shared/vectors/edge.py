@@ -23,7 +23,7 @@ from typing import cast
 
 import numpy as np
 import qdrant_edge as qe
-from msgspec import MsgspecError
+from msgspec import MsgspecError, structs
 
 from shared.errors import CollectionUnavailable, Conflict, UpstreamError
 from shared.ids import BlockId, DocId
@@ -290,7 +290,7 @@ class EdgeCollection:
         wide = within.doc_ids is not None and self._is_wide(within.doc_ids)
         if wide or blur:
             asked = limit * _WIDE
-            found = fetch(asked, Filter(access=within.access) if wide else within, _QUICKLY)
+            found = fetch(asked, structs.replace(within, doc_ids=None) if wide else within, _QUICKLY)
             some = frozenset(within.doc_ids or ()) if wide else None
             hits = out_of(found, limit, asked=asked, doc_ids=some, blur=blur)
             if hits is not None:

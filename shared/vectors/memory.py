@@ -137,7 +137,7 @@ class MemoryCollection:
 
 
 def _admits(within: Filter, point: Point) -> bool:
-    in_scope = within.doc_ids is None or point.doc_id in within.doc_ids
+    in_scope = (within.doc_ids is None or point.doc_id in within.doc_ids) and point.doc_id not in within.without
     readable = within.access is None or not (within.access | {EVERYONE}).isdisjoint(point.access)
     return in_scope and readable
 

@@ -39,10 +39,11 @@ class Base(Struct, frozen=True, kw_only=True):
 
 
 class Filter(Struct, frozen=True, kw_only=True):
-    """Both parts hold (and); None = no restriction. Applied inside the engine before candidates are picked."""
+    """All parts hold (and); None = no restriction. Applied inside the engine before candidates are picked."""
 
     doc_ids: tuple[DocId, ...] | None = None
     access: frozenset[str] | None = None  # the caller's labels; EVERYONE is added by the adapter
+    without: tuple[DocId, ...] = ()  # closed to the caller since the collection was made
 
 
 class Hit(Struct, frozen=True, kw_only=True):

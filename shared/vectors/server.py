@@ -297,7 +297,10 @@ def _conditions(within: Filter) -> models.Filter | None:
     if within.access is not None:
         labels = sorted({*within.access, EVERYONE})
         must.append(models.FieldCondition(key="access", match=models.MatchAny(any=labels)))
-    return models.Filter(must=must) if must else None
+    closed: list[models.Condition] = []
+    if within.without:
+        closed.append(models.FieldCondition(key="doc_id", match=models.MatchAny(any=list(within.without))))
+    return models.Filter(must=must, must_not=closed) if must or closed else None
 
 
 @contextmanager

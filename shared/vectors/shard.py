@@ -47,7 +47,10 @@ def conditions(within: Filter) -> qe.Filter | None:
         must.append(qe.FieldCondition("doc_id", match=qe.MatchAny(list(within.doc_ids))))
     if within.access is not None:
         must.append(qe.FieldCondition("access", match=qe.MatchAny(sorted({*within.access, EVERYONE}))))
-    return qe.Filter(must=must) if must else None
+    closed: list[qe.ConditionType] = []
+    if within.without:
+        closed.append(qe.FieldCondition("doc_id", match=qe.MatchAny(list(within.without))))
+    return qe.Filter(must=must, must_not=closed) if must or closed else None
 
 
 def block_ids_in(shard: qe.EdgeShard) -> Iterator[BlockId]:

@@ -162,7 +162,7 @@ def test_a_search_leaves_its_candidates_ranks_scores_filter_and_steps(world: Wor
         names.SEARCH_FUSION,
     }
     search, tool = by_name[names.SEARCH], by_name["execute_tool search_blocks"]
-    assert json.loads(search[names.FILTER]) == {"doc_ids": scope, "access": None}
+    assert json.loads(search[names.FILTER]) == {"doc_ids": scope, "access": None, "without": []}
     assert search[names.RETRIEVAL_PROFILE] == "hybrid-scores-v2"
     assert search[names.EMBEDDING_VERSION] == world.embedder.version
     assert by_name[names.SEARCH_KEYWORD][names.KEYWORD_TERMS] > 0

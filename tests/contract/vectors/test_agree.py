@@ -30,8 +30,10 @@ def a_block(doc: str, index: int, dense: Dense, terms: Sparse, labels: tuple[str
     return a_point(doc, index, dense=dense, terms=terms, labels=labels)
 
 
-def a_filter(docs: list[str] | None, access: frozenset[str] | None) -> Filter:
-    return Filter(doc_ids=None if docs is None else tuple(DocId(doc) for doc in docs), access=access)
+def a_filter(docs: list[str] | None, access: frozenset[str] | None, without: list[str]) -> Filter:
+    return Filter(
+        doc_ids=None if docs is None else tuple(map(DocId, docs)), access=access, without=tuple(map(DocId, without))
+    )
 
 
 labels = st.sampled_from([(), ("人事",), ("财务",), ("人事", "财务")])
@@ -40,7 +42,12 @@ blocks = st.builds(
 )
 libraries = st.lists(blocks, max_size=25, unique_by=lambda point: point.block_id)
 scopes = st.none() | st.lists(st.sampled_from(DOCS), unique=True)
-filters = st.builds(a_filter, scopes, st.none() | st.frozensets(st.sampled_from(["人事", "财务", "研发"])))
+filters = st.builds(
+    a_filter,
+    scopes,
+    st.none() | st.frozensets(st.sampled_from(["人事", "财务", "研发"])),
+    st.lists(st.sampled_from(DOCS), unique=True, max_size=2),
+)
 
 
 def answers(

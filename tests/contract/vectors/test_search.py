@@ -134,6 +134,8 @@ def test_scope_and_access_hold_together_before_candidates_are_picked(vectors: Ve
     assert found(Filter(doc_ids=(DocId("dddddddd"), DocId("bbbbbbbb")))) == {"bbbbbbbb", "dddddddd"}
     assert found(Filter(doc_ids=(DocId("dddddddd"), DocId("aaaaaaaa")), access=frozenset({"研发"}))) == {"dddddddd"}
     assert found(Filter(doc_ids=(DocId("aaaaaaaa"),), access=frozenset({"研发"}))) == set()
+    assert found(Filter(without=(DocId("cccccccc"), DocId("zzzzzzzz")))) == found(Filter()) - {"cccccccc"}
+    assert found(Filter(access=frozenset({"人事"}), without=(DocId("bbbbbbbb"),))) == {"cccccccc"}
     assert found(Filter(doc_ids=())) == set()
     assert found(Filter(doc_ids=(DocId("zzzzzzzz"),))) == set()
 
