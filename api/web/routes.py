@@ -8,10 +8,11 @@ from api.web.health import health_page
 from api.web.library import compare_page, document_page, imports_part, library_page
 from api.web.open_run import open_page, open_run
 from api.web.prompts import bundle_page, compare_prompts_page, prompts_page
+from api.web.run_page import import_trace_page, run_page
 from api.web.samples import import_samples
 from api.web.settings import settings_page
 from api.web.sign_in import sign_in, sign_in_page, sign_out
-from api.web.traces import import_trace_page, run_page, traces_page
+from api.web.traces import traces_page
 
 web = (
     ask_page,

@@ -4,10 +4,11 @@ Whatever a file holds, this never raises.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from api.web.run_layers import BlockWay, Happenings, block_ways, happenings
 from api.web.run_spans import Pair, Row, artifact, rows, text, walked
@@ -27,6 +28,13 @@ class Mark(Struct, frozen=True, kw_only=True):
     marker: int
     citation: Citation
     verdict: Verdict
+
+
+class Title(Struct, frozen=True, kw_only=True):
+    """Where a block stands."""
+
+    title: str
+    section_path: str
 
 
 class Version(Struct, frozen=True, kw_only=True):
@@ -94,6 +102,17 @@ def run_view(file: RunFile, *, prefix: str = "run", here: bool = True) -> RunVie
         notes=_notes(manifest),
         versions=_versions(manifest, file.app_version),
     )
+
+
+def titled(view: RunView, titles: Mapping[str, Title]) -> RunView:
+    """With the titles of blocks that the run did not read, by block id."""
+    blocks = tuple(
+        one
+        if one.title or one.block_id not in titles
+        else replace(one, title=titles[one.block_id].title, section_path=titles[one.block_id].section_path)
+        for one in view.blocks
+    )
+    return replace(view, blocks=blocks, ways={one.block_id: one for one in blocks})
 
 
 def marked(said: str, citations: Sequence[Citation], claims: Sequence[ClaimCheck]) -> tuple[str | Mark, ...]:

@@ -1,29 +1,22 @@
-"""Traces: every question that the reader may see, and one of them as it went."""
+"""Traces: every question that the reader may see, narrowed down in the address."""
 
 import asyncio
 import re
-from typing import Any, get_args
+from typing import get_args
 from urllib.parse import urlencode
 
 import msgspec
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromPath
 from msgspec import Struct
 
-from api.callers import NEEDS_READ, NEEDS_WRITE
+from api.callers import NEEDS_READ
 from api.parts import Parts
 from api.retrieval.seen import seen_documents
 from api.routes.access import AnyRequest, access_of, caller_of
-from api.web.again import AgainView, again_view
 from api.web.frame import PAGE, render
-from api.web.run_spans import rows
-from api.web.run_view import run_view
-from shared.catalog.imports import get_import
 from shared.errors import NoSnapshot
-from shared.ids import DocId, ImportId, RunId, SnapshotId
-from shared.types.imports import Import
-from shared.types.runfiles import RunFile
+from shared.ids import DocId, RunId, SnapshotId
 from shared.types.runs import Status
 from shared.types.traces import RunFilter, Stop
 
@@ -118,64 +111,6 @@ async def traces_page(request: AnyRequest, parts: NamedDependency[Parts]) -> Res
         snapshots=snapshots if not asked.snapshot or asked.snapshot in snapshots else [*snapshots, asked.snapshot],
         sees_all=access.is_admin,
     )
-
-
-@get("/traces/{run_id:str}", opt={**NEEDS_READ, **PAGE}, include_in_schema=False)
-async def run_page(request: AnyRequest, parts: NamedDependency[Parts], run_id: FromPath[str]) -> Response[str]:
-    """Raises: NotFound, StorageError."""
-    file = await asyncio.to_thread(parts.telemetry.run_file, RunId(run_id), access_of(request))
-    again = await again_view(parts, RunId(run_id), file.trace, access_of(request))
-    return await asyncio.to_thread(_run_page, request, file, again)
-
-
-def _run_page(request: AnyRequest, file: RunFile, again: AgainView) -> Response[str]:
-    return render(
-        request,
-        "run.html.j2",
-        caller=caller_of(request),
-        tab="traces",
-        view=run_view(file),
-        ask_full=ask_full(file),
-        again=again,
-    )
-
-
-def ask_full(file: RunFile) -> dict[str, Any] | None:
-    """The body that asks the run's question once more with everything kept; None where it leaned on a conversation, or never began."""
-    record, manifest = file.record, file.record.answer.manifest
-    if manifest is None or record.exchanges or record.retrieval is None:
-        return None
-    scope = None if record.retrieval.scope is None else msgspec.to_builtins(record.retrieval.scope)
-    return {
-        "question": record.answer.question,
-        "trace_level": "full",
-        "scope": scope,
-        "citation_mode": manifest.citation_mode,
-        "path": manifest.path if manifest.path_reason == "forced" else "auto",
-    }
-
-
-@get("/imports/{import_id:str}/trace", opt={**NEEDS_WRITE, **PAGE}, include_in_schema=False)
-async def import_trace_page(
-    request: AnyRequest, parts: NamedDependency[Parts], import_id: FromPath[str]
-) -> Response[str]:
-    """Raises: NotFound, StorageError."""
-    found = await asyncio.to_thread(_import, parts, ImportId(import_id))
-    trace = await asyncio.to_thread(parts.telemetry.store.import_trace, found.import_id)
-    return render(
-        request,
-        "import_trace.html.j2",
-        caller=caller_of(request),
-        tab="library",
-        one=found,
-        trace=trace,
-        rows=rows(trace.spans),
-    )
-
-
-def _import(parts: Parts, import_id: ImportId) -> Import:
-    with parts.catalog.open() as db:
-        return get_import(db, import_id, now_ms=parts.now_ms())
 
 
 async def _named(said: str, parts: Parts, request: AnyRequest) -> tuple[DocId, ...]:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,7 +53,7 @@ class Api:
     def close(self) -> None:
         self._client.close()
 
-    def get(self, path: str, type: type[T], **query: str) -> T:
+    def get(self, path: str, type: type[T], **query: str | Sequence[str]) -> T:
         with self._reaching():
             return _decoded(self._client.get(path, params=query or None), type)
 

@@ -29,6 +29,7 @@ from scripts.citebound.conversation_arguments import conversation_verbs
 from scripts.citebound.failure import USAGE, CommandFailed
 from scripts.citebound.key_arguments import key_verbs
 from scripts.citebound.prompt_arguments import prompt_verbs
+from scripts.citebound.run_arguments import run_filters
 from scripts.citebound.settings_arguments import settings_verbs
 from scripts.citebound.verbs import after_verb
 from shared.types.documents import Trust
@@ -174,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
     conversation_verbs(add("conversations", conversations, "list your conversations; or one of the verbs below"))
     prompt_verbs(add("prompts", prompts, "list the prompt bundles; or one of the verbs below"))
 
-    add("runs", runs, "list the questions that were asked, newest first")
+    run_filters(add("runs", runs, "list the questions that were asked, newest first; with filters that must all fit"))
     traced = add("trace", trace, "show what a run or an import did, step by step")
     traced.add_argument("run_id", metavar="RUN", nargs="?", help="run_… or imp_… (default: the last run)")
     traced.add_argument("--save", metavar="FILE", help="write the whole run into one file, without secrets")

@@ -1,14 +1,15 @@
 """`citebound runs`, and `trace RUN`: what a run did, as a tree: times, tokens, what was admitted or refused, and its manifest."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from scripts.citebound.api import open_api, segment
+from scripts.citebound.api import Api, open_api, segment
 from scripts.citebound.commands.named import last_run
+from scripts.citebound.commands.scope import chosen
 from scripts.citebound.console import count, date, note, plain, print_json, table, words
 from scripts.citebound.failure import OK, USAGE, CommandFailed
 from shared.saved_runs import Unreadable, read_run_file
@@ -55,21 +56,61 @@ _LONGEST = 160  # characters of one value
 
 
 def runs(arguments: argparse.Namespace) -> int:
-    found = open_api(arguments.url).get("/api/runs", list[RunSummary])
+    api = open_api(arguments.url)
+    wanted = _wanted(api, arguments)
+    found = api.get("/api/runs", list[RunSummary], **wanted)
     if arguments.json:
         print_json(found)
         return OK
     if not found:
-        note(words("nothing has been asked yet", "还没有提问"))
+        note(
+            words("no run fits", "没有符合条件的运行") if wanted else words("nothing has been asked yet", "还没有提问")
+        )
         return OK
     table(
-        words("RUN,ASKED,STATUS,SOURCES,QUESTION", "运行,时间,状态,来源,问题").split(","),
+        words("RUN,ASKED,STATUS,STOPPED BY,SOURCES,TOKENS,QUESTION", "运行,时间,状态,停止原因,来源,token,问题").split(
+            ","
+        ),
         [
-            (one.run_id, date(one.started_at_ms), one.status, str(one.citations), " ".join(one.question.split()))
+            (
+                one.run_id,
+                date(one.started_at_ms),
+                one.status,
+                one.stopped_by or "",
+                str(one.citations),
+                f"{one.chat_tokens:,}",
+                " ".join(one.question.split()),
+            )
             for one in found
         ],
     )
     return OK
+
+
+def _wanted(api: Api, arguments: argparse.Namespace) -> dict[str, str | Sequence[str]]:
+    """The query that the options mean. Raises: CommandFailed for a document that isn't there."""
+    milliseconds = {
+        f"{name}_duration_ms": round(seconds * 1000)
+        for name in ("min", "max")
+        if (seconds := getattr(arguments, f"{name}_seconds")) is not None
+    }
+    plain_ones = {
+        "text": arguments.text,
+        "status": arguments.status,
+        "stopped_by": arguments.stopped_by,
+        "min_tokens": arguments.min_tokens,
+        "max_tokens": arguments.max_tokens,
+        "snapshot_id": arguments.snapshot,
+        "prompt_bundle": arguments.prompts,
+        "before": arguments.before,
+        "limit": arguments.limit,
+        **milliseconds,
+    }
+    given: dict[str, str | Sequence[str]] = {
+        name: str(value) for name, value in plain_ones.items() if value is not None
+    }
+    documents = chosen(api, arguments)
+    return given if documents is None else {**given, "doc_id": documents}
 
 
 def trace(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -351,6 +351,35 @@ def test_a_trace_is_the_last_run_s_unless_another_run_or_an_import_is_named(api:
         "GET /api/imports/imp_01/trace",
     ]
     assert "多久 更换？" in run("runs")[1]
+
+
+def test_runs_are_narrowed_down_by_what_is_asked_for(api: Served, run: Run) -> None:
+    api.give("GET /api/runs", [])
+    api.give("GET /api/documents", [a_member("手册.pdf", doc="k3f9a2qd")])
+    given = (
+        "--text",
+        "多久",
+        "--status",
+        "partial",
+        "--max-seconds",
+        "1.5",
+        "--prompts",
+        "default",
+        "--doc",
+        "手册.pdf",
+    )
+    code, _, said = run("runs", *given)
+    (asked,) = [one for one in api.asked if "/api/runs" in one]
+    wanted = parse_qs(urlsplit(asked.removeprefix("GET ")).query)
+    expected = {
+        "text": "多久",
+        "status": "partial",
+        "max_duration_ms": "1500",
+        "prompt_bundle": "default",
+        "doc_id": "k3f9a2qd",
+    }
+    assert wanted == {name: [value] for name, value in expected.items()}
+    assert (code, "no run fits" in said) == (0, True)
 
 
 def test_a_server_that_wants_a_key_is_answered_with_where_to_put_it(api: Served, run: Run) -> None:
