@@ -13,7 +13,7 @@ from api.agent.citations import Claim, Resolved, resolve, without
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
 from api.agent.ledger import Ledger, shown_text
-from api.agent.stated import is_frame, stated
+from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check
 from shared.ids import BlockId
@@ -110,7 +110,7 @@ def finish(
     )
 
 
-def judge(outcome: Outcome, question: str = "") -> Judged:
+def judge(outcome: Outcome, question: str) -> Judged:
     """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
     assert isinstance(outcome.ending, Finish)
     return _judged(harmless(outcome.ending.text), outcome.ledger, question)
@@ -134,12 +134,14 @@ def _judged(text: str, ledger: Ledger, question: str) -> Judged:
 def _uncited(claim: Claim, ledger: Ledger, question: str) -> CheckedClaim | None:
     """None for a sentence that states nothing, or nothing but what its paragraph's sources show.
 
-    A heading or a question back stands for no paragraph: anything that was read or asked may show its figures.
+    A heading, a question back and a word on what was looked for stand for no paragraph: anything that was read or asked may show
+    their figures.
     """
     said = stated(claim.sentence)
     if said == "nothing":
         return None
-    evidence = [*_evidence(ledger.blocks, ledger), question] if is_frame(claim.sentence) else None
+    apart = is_frame(claim.sentence) or tells_of_search(claim.sentence)
+    evidence = [*_evidence(ledger.blocks, ledger), question] if apart else None
     one = _checked(claim, ledger, cited=False, evidence=evidence)
     if one.checked.verdict == "supported" or (said == "facts" and not one.doubtful):
         return None

@@ -196,7 +196,7 @@ async def _run(
     steps = walk(so_far.state, question, chosen, has_model=chat is not None)
     mode = "flag" if chosen.path == "direct" else request.citation_mode  # what nothing was looked up for has no sources
     if chat is not None and mode == "strict":
-        steps = repairing(steps, so_far.state)
+        steps = repairing(steps, so_far.state, question=request.question)
     outcome = await drive(steps, driver)
     standing = gaps.limitations(gap, named=named, wording=wording)
     if chat is None:

@@ -19,11 +19,19 @@ _COURTESY = re.compile(
 )
 _NOT_COVERED = re.compile(
     r"(?:没有|未能?|并未|无法|不能)(?:在?[^，。]{0,20})?(?:提到|提及|说明|找到|涉及|给出|包含|查到|记载|回答|确认|写到|写明|关于|相关)|(?:未|没有)(?:出现|记录)"
-    r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)",
+    r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)"
+    r"|\bfound (?:nothing|none)\b",
     re.IGNORECASE,
 )
+# what an answer says of its own looking: 查过“…”, I searched for "…"; 查到 and found tell of what was there
+_SEARCHED = re.compile(
+    r"^\W*(?:(?:我们?|已经?|曾|都|还|也|再次|分别|多次|本次|[在用以按][^，。]{1,40}?)\s*)*(?:查找|查阅|查询|检索|搜索|查|找|搜)(?![到出明得实验核])"
+    r"|^\W*(?:(?:i|we)(?:'ve| have)? )?(?:also |already )?(?:searched|looked|checked|scanned|tried)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"“[^“”]*”|「[^「」]*」|《[^《》]*》|\"[^\"]*\"")
 _CLAUSE = re.compile(
-    r"[，,；;：。！]|[:.!](?=\s)|—+|\s-\s|(?=不过|但是|但(?!书)|然而|而是|其实|实际上)|(?=\b(?:but|however|although|though|yet|instead|in fact)\b)",
+    r"[，,；;：。！]|[:.!](?=\s)|—+|\s-\s|(?=不过|但是|但(?!书)|然而|而是|而且|并且|同时|其实|实际上)|(?=\b(?:and|but|however|although|though|yet|instead|in fact)\b)",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
@@ -65,6 +73,15 @@ def stated(sentence: str) -> Stated:
 def is_frame(sentence: str) -> bool:
     """Whether it is a heading, the head of a table, the introduction of a list, or a question."""
     return _FRAME.search(sentence.strip()) is not None
+
+
+def tells_of_search(sentence: str) -> bool:
+    """Whether all it says is what was looked for and that it is not there: of its names and quotations the question shows some."""
+    plain = _QUOTED.sub("“”", LIST_MARK.sub("", sentence.strip()))
+    beside = _beside_what_is_not_covered(plain)
+    return _NOT_COVERED.search(plain) is not None and all(
+        _SEARCHED.search(one) for one in _CLAUSE.split(beside) if _SAYS_SOMETHING.search(one)
+    )
 
 
 def _figures(said: Facts) -> bool:

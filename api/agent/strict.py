@@ -22,16 +22,16 @@ class Doubt(Struct, frozen=True, kw_only=True):
     problem: str
 
 
-def repairing(steps: Steps, state: State) -> Steps:
+def repairing(steps: Steps, state: State, *, question: str = "") -> Steps:
     """Run `steps` to their outcome; if sentences of its answer aren't supported, let the model mend it once.
 
     The repair is a last turn without tools, on what is left of budget and time; when it fails or is cut, or brings no
-    better answer, the first one stands.
+    better answer, the first one stands. `question`: as asked.
     """
     outcome = yield from steps
     if not isinstance(outcome.ending, Finish) or outcome.ending.ending != "answer":
         return outcome
-    judged = judge(outcome)
+    judged = judge(outcome, question)
     if not judged.unshown:
         return outcome
     state.turn += 1
@@ -43,7 +43,7 @@ def repairing(steps: Steps, state: State) -> Steps:
     if not isinstance(decision, Finish) or decision.cut or decision.ending == "clarification":
         return spent
     repaired = replace(spent, ending=decision, reason="refused" if decision.ending == "refusal" else outcome.reason)
-    again = judge(repaired)
+    again = judge(repaired, question)
     without_source = bool(judged.resolved.block_ids) and not again.resolved.block_ids and decision.ending == "answer"
     return spent if without_source or len(again.unshown) > len(judged.unshown) else repaired
 

@@ -9,7 +9,7 @@ from api.agent.finish import finish
 from api.agent.ledger import Fetch, Ledger
 from api.agent.steps import Broken, Outcome
 from shared.access import OWNER, Access
-from shared.types.runs import Limitation, Usage
+from shared.types.runs import CitationMode, Limitation, Usage
 from shared.types.snapshots import FailedDocument
 from tests.factories import NOW_MS
 from tests.promises import promise
@@ -141,6 +141,35 @@ def test_the_status_says_how_the_run_ended(ending: Ending, closed: str | None, s
 def test_an_answer_that_was_cut_off_is_partial() -> None:
     cut = Limitation(code="answer_cut", text="…")
     assert finish(outcome(f"满一年有五天年假。【来源：{A}】", limitations=(cut,)), wording=ZH).status == "partial"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("第三季度的退货率是多少？", "查过“第三季度的退货率是多少？”，没有找到。"),
+        ("E-4021 是什么意思？", "我用“E-4021 是什么意思”和 E-4021 检索了文档库，没有找到相关内容。"),
+        ("What is the price of the ZX-9 in 2024?", 'I searched for "price of the ZX-9 in 2024" and found nothing.'),
+        ("What may a hotel cost in 2024?", "I looked for hotel costs in 2024, but no document states them."),
+    ],
+)
+@pytest.mark.parametrize("mode", ["flag", "strict"])
+def test_a_refusal_may_repeat_what_was_asked_and_looked_for(question: str, said: str, mode: CitationMode) -> None:
+    verified = finish(outcome(said, ending="refusal", ledger=Ledger()), wording=ZH, question=question, mode=mode)
+    assert (verified.status, verified.text, verified.limitations, verified.checks) == ("refused", said, (), ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "查过，退货率是 9.9%，没有找到更多。",
+        "查过“退货率是 9.9%”，没有找到。",
+        "I searched and the rate is 9.9%, nothing else was found.",
+        "I found that the rate is 9.9% and nothing else was found.",
+    ],
+)
+def test_a_word_on_what_was_looked_for_carries_no_figure_that_nobody_gave(said: str) -> None:
+    verified = finish(outcome(said, ending="refusal", ledger=Ledger()), wording=ZH, question="退货率是多少？")
+    assert [one.code for one in verified.limitations] == ["uncited_claims"]
 
 
 def test_a_refusal_needs_no_citation() -> None:
