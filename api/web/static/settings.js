@@ -62,8 +62,13 @@ function wanted(form) {
   const body = { base_url: address.value.trim(), model: model.value.trim() || null };
   if (dimensions?.value) body.dimensions = Number(dimensions.value);
   if (key?.value.trim()) body.api_key = key.value.trim();
-  else if (form.dataset.key === "none") body.api_key = null;
+  else if (key && (form.dataset.key === "none" || serverOf(body.base_url) !== serverOf(form.dataset.address))) body.api_key = null;
   return body;
+}
+
+/** Who gets to see what is sent there. */
+function serverOf(address) {
+  return URL.canParse(address) ? new URL(address).origin : address;
 }
 
 async function busy(form, act) {
@@ -73,7 +78,7 @@ async function busy(form, act) {
     await act();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    tell(form, "bad", [el("p", {}, el("strong", {}, said.not_done)), el("p", {}, error.detail || error.message)]);
+    tell(form, "bad", [el("p", {}, el("strong", {}, error.message)), el("p.detail", { lang: "en" }, error.detail)]);
   }
   for (const one of buttons) one.disabled = false;
 }
