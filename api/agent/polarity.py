@@ -90,10 +90,10 @@ _NEGATED = -1
 
 
 class Polarity(Struct, frozen=True, kw_only=True):
-    """`negated`: by an odd number of words. `sides`: of each axis of opposites those that are named."""
+    """`negated`: by an odd number of words. `sides`: of each axis of opposites that is named, which of them."""
 
     negated: bool
-    sides: tuple[frozenset[int], ...]
+    sides: dict[int, frozenset[int]]
     hedged: bool
     only: bool
 
@@ -105,17 +105,15 @@ class _Clause(Struct, frozen=True, kw_only=True):
 
 def agreement(sentence: str, shown: str) -> Agreement:
     """Whether the evidence says the sentence or its contrary, where their words meet; "same" where they don't meet at all."""
-    places = _places(shown)
-    found = {_compared(clause, places) for clause in _clauses(sentence)}
+    found = {_compared(clause, shown) for clause in _clauses(sentence)}
     return "contrary" if "contrary" in found else "unsure" if "unsure" in found else "same"
 
 
-def _compared(clause: _Clause, places: tuple[tuple[_Clause, ...], tuple[_Clause, ...]]) -> Agreement:
-    """`places`: single clauses, and pairs of neighbours, which count only where no single one has the words."""
-    singles, pairs = places
-    best, near = _nearest(clause, singles)
+def _compared(clause: _Clause, shown: str) -> Agreement:
+    """With single clauses, and where none of them has the words with pairs of neighbours as well."""
+    best, near = _nearest(clause, _places(shown))
     if best < SAME_WORDS:
-        best, near = _nearest(clause, (*singles, *pairs))
+        best, near = _nearest(clause, (*_places(shown), *_pairs(shown)))
     if best < TOUCHING or any(_agrees(clause.polarity, place.polarity) for place in near):
         return "same"
     opposed = all(_opposed(clause.polarity, place.polarity) for place in near)
@@ -129,7 +127,7 @@ def _nearest(clause: _Clause, places: Sequence[_Clause]) -> tuple[float, list[_C
 
 
 def _opposed(said: Polarity, seen: Polarity) -> bool:
-    apart = any(one and other and not one & other for one, other in zip(said.sides, seen.sides, strict=True))
+    apart = any(axis in seen.sides and not sides & seen.sides[axis] for axis, sides in said.sides.items())
     return said.negated != seen.negated or apart
 
 
@@ -138,9 +136,13 @@ def _agrees(said: Polarity, seen: Polarity) -> bool:
 
 
 @lru_cache(maxsize=128)
-def _places(text: str) -> tuple[tuple[_Clause, ...], tuple[_Clause, ...]]:
-    clauses = _clauses(text)
-    return clauses, tuple(_together(one, other) for one, other in pairwise(clauses))
+def _places(text: str) -> tuple[_Clause, ...]:
+    return _clauses(text)
+
+
+@lru_cache(maxsize=128)
+def _pairs(text: str) -> tuple[_Clause, ...]:
+    return tuple(_together(one, other) for one, other in pairwise(_places(text)))
 
 
 def _clauses(text: str) -> tuple[_Clause, ...]:
@@ -180,9 +182,13 @@ def _marks(text: str) -> list[tuple[int, int, int, int]]:
 
 def _polarity(text: str, marks: Sequence[tuple[int, int, int, int]]) -> Polarity:
     negations = sum(axis == _NEGATED for _, _, axis, _ in marks)
+    named: dict[int, frozenset[int]] = {}
+    for _, _, axis, side in marks:
+        if axis != _NEGATED:
+            named[axis] = named.get(axis, frozenset()) | {side}
     return Polarity(
         negated=negations % 2 == 1,
-        sides=tuple(frozenset(side for _, _, axis, side in marks if axis == wanted) for wanted in range(len(_AXES))),
+        sides=named,
         hedged=_HEDGE.search(text) is not None,
         only=_ONLY.search(text) is not None,
     )
@@ -194,7 +200,10 @@ def _together(one: _Clause, other: _Clause) -> _Clause:
         terms=one.terms | other.terms,
         polarity=Polarity(
             negated=first.negated != second.negated,
-            sides=tuple(some | more for some, more in zip(first.sides, second.sides, strict=True)),
+            sides={
+                axis: first.sides.get(axis, frozenset()) | second.sides.get(axis, frozenset())
+                for axis in {*first.sides, *second.sides}
+            },
             hedged=first.hedged or second.hedged,
             only=first.only or second.only,
         ),
