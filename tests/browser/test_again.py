@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from playwright.sync_api import Page, expect
 
+from api.web.open_run import MAX_FILE_BYTES
 from shared.ids import BlockId, RunId
 from shared.types.replays import Changed, Difference, Gained, Lost, Moved, Replay, ReplayedCall
 from shared.types.runs import Fingerprint
@@ -54,6 +55,16 @@ def a_run(site: Site, finish: str = FINISH, **more: object) -> str:
     site.provider.script(SEARCH, finish)
     body = {"question": QUESTION, "trace_level": "full", **more}
     return httpx.post(f"{site.address}/api/runs", json=body, timeout=60).json()["run_id"]
+
+
+def dropped(page: Page, file: Path) -> None:
+    place = page.locator("#open").bounding_box()
+    assert place is not None
+    hand = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
+        at = {"x": place["x"] + 40, "y": place["y"] + 40}
+        hand.send("Input.dispatchDragEvent", {"type": kind, "data": data, **at})  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_the_page_of_a_run_says_what_can_be_done_again_and_a_replay_finds_the_same(library: Site, visit: Visit) -> None:
@@ -201,10 +212,13 @@ def test_a_run_is_saved_and_the_file_opens_again_and_its_markup_is_only_text(
 
 
 def test_a_file_that_is_no_run_says_what_helps(library: Site, visit: Visit, tmp_path: Path) -> None:
-    letter = tmp_path / "letter.txt"
+    letter, large = tmp_path / "letter.txt", tmp_path / "large.json"
     letter.write_text("Dear all,", encoding="utf-8")
+    large.write_bytes(b" " * (MAX_FILE_BYTES + 1))
     page = visit("/traces/open", locale="en", dark=True, phone=True)
-    page.locator("#file").set_input_files(letter)
+    page.locator("#file").set_input_files(large)
+    expect(page.get_by_role("status")).to_have_text("The file is larger than 16 MB.")
+    dropped(page, letter)
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("it is no JSON file")
     expect(alert).to_contain_text("letter.txt")
