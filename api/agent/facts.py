@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -174,8 +175,9 @@ GENERIC = frozenset(_GENERIC_WORDS.split())
 _SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]+\s*)[\"'“‘(\[*_]*$")
 
 
+@lru_cache(maxsize=512)
 def facts(text: str) -> Facts:
-    """Everything in a sentence that its source must show."""
+    """Everything in a sentence that its source must show. Several rules ask for the same sentence's, and for the same block's."""
     plain = plain_text(text)
     spelled = in_digits(plain)
     rest, dates = _taken(spelled.text, _dates(spelled.text))
