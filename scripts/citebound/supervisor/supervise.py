@@ -237,6 +237,7 @@ class Supervisor:
             if worker is not None:
                 worker.stop(hurry=lambda: self._signals.stopping)
                 self._start(worker.recipe)
+                self._children[name] = self._children.pop(name)  # the last to start is the first to stop
 
     def _died(self, name: str, child: Child, code: int) -> None:
         if code == START_AGAIN:
