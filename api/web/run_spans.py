@@ -81,7 +81,7 @@ def label_of(span: SpanNode) -> str:
         case "other":
             return span.name
         case _:
-            return span.name.partition(" ")[2] if span.name not in _KINDS else ""
+            return next((span.name[len(one) :].strip() for one, _ in _PREFIXES if span.name.startswith(one)), "")
 
 
 def walked(spans: Sequence[SpanNode]) -> Iterator[tuple[int, SpanNode]]:
