@@ -4,6 +4,8 @@ import os
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,16 +14,18 @@ import httpx
 import msgspec
 import pytest
 
+from scripts.citebound.doctor.check import Check
 from scripts.citebound.supervisor.instance import is_alive, read_instance
 from scripts.citebound.temporary import TemporaryInstance
 from shared.errors import StorageError
+from shared.layout import Layout
 from shared.settings import QdrantSettings
 from shared.types.imports import Import
 from shared.vectors.open import open_vectors
 from tests.e2e.processes import until
 from tests.faults.library import DIMENSIONS
-from tests.faults.processes import BOUND_S, Lifeline, Part, go_on
-from tests.faults.site import Broker, mount_small_disk, unmount
+from tests.faults.processes import BOUND_S, ROOT, Lifeline, Part, go_on
+from tests.faults.site import Broker, mount_small_disk, plain_environment, unmount
 from tests.faults.world import World
 from tests.promises import promise
 
@@ -183,6 +187,17 @@ def test_an_instance_outlives_a_full_disk_and_the_death_of_a_part_on_it(world: W
             assert is_alive(child_of(instance, "worker"))
         finally:
             instance.stop()
+
+
+def test_on_a_full_disk_the_doctor_advises_nobody_to_move_the_catalog_away(world: World) -> None:
+    with small_disk(world) as folder:
+        Layout(root=folder).catalog.write_bytes("不是数据库".encode() * 100)
+        command = [sys.executable, "-m", "scripts.citebound", "doctor", "--json"]
+        env = {**plain_environment(), "CITEBOUND_DATA_DIR": str(folder)}
+        said = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, check=False, timeout=BOUND_S).stdout
+        checks = {check.name: check for check in msgspec.json.decode(said, type=list[Check])}
+        assert (checks["disk"].state, checks["catalog"].state) == ("broken", "broken")
+        assert checks["catalog"].remedy == "make room, then look again: ./scripts/run doctor"
 
 
 def test_a_full_disk_keeps_a_collection_from_being_opened_and_is_not_taken_for_damage(world: World) -> None:

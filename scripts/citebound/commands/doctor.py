@@ -56,7 +56,10 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
     if settings is not None and there is not None and there.settings is not None and is_alive(there.pid):
         described, differing = running_settings(settings, there.settings)
     yield from described
-    yield from machine.folder(layout.root)
+    is_full = False
+    for check in machine.folder(layout.root):
+        is_full = is_full or (check.name == "disk" and check.state == "broken")
+        yield check
     address, running = machine.instance(layout)
     yield running
     if settings is None:
@@ -74,24 +77,26 @@ def examine(env: Mapping[str, str], *, online: bool) -> Iterator[Check]:
         if section not in differing:  # else it would be about something that does not run
             yield look()
     snapshot_is_there = False
-    for check in _looked_at("catalog", contents.catalog(layout)):
+    for check in _looked_at("catalog", contents.catalog(layout), is_full=is_full):
         snapshot_is_there = snapshot_is_there or (check.name == "snapshot" and check.state != "missing")
         yield check
     if snapshot_is_there:
-        yield from _looked_at("figures", figures.figures(settings.alerts, layout))
+        yield from _looked_at("figures", figures.figures(settings.alerts, layout), is_full=is_full)
     ready = None if address is None else _ready(address, settings.api.api_key)
     if ready is not None:
         yield ready
     if snapshot_is_there and (ready is None or ready.state == "broken"):
-        yield from _looked_at("collection", recovery.collection(settings, layout))
+        yield from _looked_at("collection", recovery.collection(settings, layout), is_full=is_full)
 
 
-def _looked_at(name: str, checks: Iterator[Check]) -> Iterator[Check]:
-    """What can't even be looked at is broken; the other checks go on."""
+def _looked_at(name: str, checks: Iterator[Check], *, is_full: bool) -> Iterator[Check]:
+    """What can't even be looked at is broken; the other checks go on. On a full disk nothing can be told of it: nobody should move it away."""
     try:
         yield from checks
     except CiteboundError as error:
         remedy = "restore a backup (a copy NAME.schema-N is made before each upgrade), or move it away and import again"
+        if is_full:
+            remedy = "make room, then look again: ./scripts/run doctor"
         yield Check(name=name, state="broken", detail=f"{error.message} ({error.code})", remedy=remedy)
 
 
