@@ -3,7 +3,9 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec import Struct
@@ -79,6 +81,24 @@ def a_document(key: str, *texts: str, sections: Mapping[str, Sequence[str]] | No
     return msgspec.structs.replace(ADocument(key=key, sections=sections or {ROOT_PATH: texts}), **more)
 
 
+def an_empty_catalog(path: Path) -> None:
+    """As a first start makes it, by copying one that was made once: a dozen commits cost more than most tests."""
+    if path.exists():
+        return
+    path.write_bytes(_empty_catalog())
+
+
+@cache
+def _empty_catalog() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "catalog.db"
+        db = open_database(path)
+        migrate(db)
+        db.conn.close()  # the log is part of the file then
+        assert [one.name for one in Path(folder).iterdir()] == [path.name]
+        return path.read_bytes()
+
+
 def publish(
     layout: Layout,
     documents: Iterable[ADocument],
@@ -92,9 +112,9 @@ def publish(
 ) -> Published:
     """Write new versions of the documents and publish a snapshot of exactly these. `keyword_version`: as it says of itself."""
     layout.create()
+    an_empty_catalog(layout.catalog)
     db = open_database(layout.catalog)
     try:
-        migrate(db)
         written = [_write(db, document) for document in documents]
         members, contents = tuple(member for member, _ in written), tuple(content for _, content in written)
         snapshot_id = new_snapshot_id(now_ms)

@@ -5,8 +5,8 @@ the owner's own browser: a name that resolves to 127.0.0.1 (DNS rebinding: the H
 origin that sends requests here (the Origin and Sec-Fetch headers show it).
 """
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Protocol, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from litestar.enums import ScopeType
@@ -122,42 +122,52 @@ async def add_caution(message: Message, _scope: Scope) -> None:
         message["headers"] = [*sent, *(header for header in _CAUTION if header[0] not in present)]
 
 
+class Door(Protocol):
+    """By which settings requests come in, and who knows whom they come from."""
+
+    @property
+    def settings(self) -> ApiSettings: ...
+    @property
+    def callers(self) -> Callers: ...
+
+
 class Edge(ASGIMiddleware):
     """Finds the caller of every request and lets him in or not."""
 
     scopes = (ScopeType.HTTP,)
 
-    def __init__(self, settings: ApiSettings, callers: Callers) -> None:
-        self._settings = settings
-        self._callers = callers
+    def __init__(self, door: Callable[[], Door]) -> None:
+        self._door = door
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request = cast(HTTPScope, scope)
         method, path = request["method"], request["path"]
-        check_way(self._settings, method=method, headers=headers)
+        door = self._door()
+        check_way(door.settings, method=method, headers=headers)
         query = dict(parse_qsl(request["query_string"].decode("latin-1")))
         permission = needed(method, path, scope["route_handler"].opt)
-        caller = await self._admit(method, path, headers, query, open_to_all=permission is None)
+        caller = await _admit(door.callers, method, path, headers, query, open_to_all=permission is None)
         check_cookie_s_way(caller, method=method, headers=headers)
         if permission is not None:
             check_permission(caller, permission)
         scope["state"]["caller"] = caller
         await next_app(scope, receive, send)
 
-    async def _admit(
-        self, method: str, path: str, headers: Mapping[str, str], query: Mapping[str, str], *, open_to_all: bool
-    ) -> Caller:
-        """Raises: Unauthorized, RateLimited, StorageError."""
-        if path == _ALIVE:  # must answer whatever is locked or broken
-            return self._callers.stranger
-        caller = await self._callers.with_key(headers)
-        if caller is None and bearer(headers) is None:
-            caller = await self._callers.with_session(headers)
-        if caller is None and method == "GET":
-            caller = await self._callers.with_link(path, query)
-        if caller is None and open_to_all:
-            caller = self._callers.stranger
-        if caller is None:
-            raise unauthorized(headers, link_days=DAYS)
-        return caller
+
+async def _admit(
+    callers: Callers, method: str, path: str, headers: Mapping[str, str], query: Mapping[str, str], *, open_to_all: bool
+) -> Caller:
+    """Raises: Unauthorized, RateLimited, StorageError."""
+    if path == _ALIVE:  # must answer whatever is locked or broken
+        return callers.stranger
+    caller = await callers.with_key(headers)
+    if caller is None and bearer(headers) is None:
+        caller = await callers.with_session(headers)
+    if caller is None and method == "GET":
+        caller = await callers.with_link(path, query)
+    if caller is None and open_to_all:
+        caller = callers.stranger
+    if caller is None:
+        raise unauthorized(headers, link_days=DAYS)
+    return caller

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from api.agent.run import RunRequest, RunSoFar, run_agent
 from api.agent.samples import check_bundle
-from api.app import build_app
+from api.app import Life, build_app
 from api.conversations import Conversations
 from api.desk import Memory, RunAgent, RunDesk
 from api.links import BlockLinks
@@ -27,8 +27,6 @@ from api.retrieval.library import Library, Pinned
 from api.sessions import Sessions
 from shared.blobs import Blobs
 from shared.bundles import RELEASED, Shelf
-from shared.catalog.db import open_database
-from shared.catalog.migrations import migrate
 from shared.clock import NowMs, now_ms
 from shared.embeddings.fake import FakeEmbedder
 from shared.errors import UpstreamError
@@ -43,8 +41,9 @@ from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
 from shared.types.runs import RunRecord
 from shared.vectors.memory import MemoryVectors
+from tests.contract.http.apps import living
 from tests.doubles.credential_store import MemoryStore
-from tests.factories import ADocument, Published, a_document, publish
+from tests.factories import ADocument, Published, a_document, an_empty_catalog, publish
 from tests.unit.telemetry.factories import a_record
 
 ORIGIN = "http://127.0.0.1:8765"
@@ -90,9 +89,7 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.layout = Layout(root=folder)
         self.layout.create()
-        db = open_database(self.layout.catalog)
-        migrate(db)
-        db.conn.close()
+        an_empty_catalog(self.layout.catalog)
         self.vectors = MemoryVectors()
         self.embedder = FakeEmbedder()
         self.settings = Settings(data_dir=str(folder))
@@ -152,9 +149,14 @@ class Site:
         )
 
     def app(self) -> Litestar:
+        """One that is nobody else's."""
+        life = self._life()
+        return build_app(lambda: life, max_body_bytes=self.settings.api.max_body_bytes)
+
+    def _life(self) -> Life:
         library = self.library()
         secret = b"s" * 32 if demands_key(self.settings.api) else None
-        return build_app(
+        return Life(
             Parts(
                 settings=self.settings,
                 catalog=CatalogDoor(self.layout.catalog),
@@ -181,7 +183,11 @@ class Site:
     @contextmanager
     def client(self) -> Generator[TestClient[Litestar]]:
         """In-process, in an event loop that nothing may block. Unexpected errors come as replies, as they would on the wire."""
-        with blockbuster_ctx(), TestClient(self.app(), base_url=ORIGIN, raise_server_exceptions=False) as client:
+        with (
+            living(self._life()) as app,
+            blockbuster_ctx(),
+            TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client,
+        ):
             yield client
 
     @contextmanager
@@ -193,13 +199,13 @@ class Site:
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        server = uvicorn.Server(
-            uvicorn.Config(
-                self.app(), http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=stop_s
+        with living(self._life()) as app, blockbuster_ctx():
+            server = uvicorn.Server(
+                uvicorn.Config(
+                    app, http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=stop_s
+                )
             )
-        )
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        with blockbuster_ctx():
+            thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
             thread.start()
             try:
                 yield f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -5,15 +5,13 @@ import pytest
 from sqlite_utils import Database
 
 from shared.catalog.db import open_database
-from shared.catalog.migrations import migrate
+from tests.factories import an_empty_catalog
 
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
     path = tmp_path / "catalog.db"
-    db = open_database(path)
-    migrate(db)
-    db.conn.close()
+    an_empty_catalog(path)
     return path
 
 
