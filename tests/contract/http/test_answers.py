@@ -15,7 +15,7 @@ from api.retrieval.blocks import BlockView
 from shared.access import OWNER
 from shared.types.runs import Answer
 from shared.types.traces import Trace
-from tests.contract.http.site import LEAVE, Site
+from tests.contract.http.site import LEAVE, PATIENCE_S, Site
 from tests.promises import promise
 
 QUESTION = "员工工作满一年享有几天年假？"
@@ -108,6 +108,6 @@ def test_the_links_under_an_answer_lead_to_its_blocks(site: Site) -> None:
         ours = (completion.model_extra or {})["citebound"]
         pages: list[str] = [cited["url"] for cited in ours["citations"]]
         for page, cited in zip(pages, ours["citations"], strict=True):
-            assert cited["quote"] in httpx.get(page).json()["block"]["text"]
+            assert cited["quote"] in httpx.get(page, timeout=PATIENCE_S).json()["block"]["text"]
     assert pages
     assert all(page in (completion.choices[0].message.content or "") for page in pages)

@@ -254,10 +254,10 @@ def test_a_run_whose_answer_is_being_kept_is_cancelled_no_more(site: Site) -> No
         lines = (line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data: "))
         started = msgspec.json.decode(next(lines), type=RunStarted)
         assert held.keeping.wait(PATIENCE_S)
-        late = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+        late = httpx.post(f"{address}/api/runs/{started.run_id}/cancel", timeout=PATIENCE_S)
         held.go_on.set()
         *_, end = [_event.decode(line) for line in lines]
-        assert httpx.get(f"{address}/api/runs/{started.run_id}").json()["status"] == "complete"
+        assert httpx.get(f"{address}/api/runs/{started.run_id}", timeout=PATIENCE_S).json()["status"] == "complete"
     assert (late.status_code, late.json()["code"]) == (409, "conflict")
     assert isinstance(end, RunCompleted)
 

@@ -19,7 +19,7 @@ from shared.errors import InvalidArgument
 from shared.ids import ImportId
 from shared.settings import ApiSettings, Settings
 from shared.types.imports import Import, ImportRequest, SourceSpec
-from tests.contract.http.site import Site, until
+from tests.contract.http.site import PATIENCE_S, Site, until
 
 NOTES = "年假\n员工工作满一年享有五天年假。".encode()
 POLICY = b"# Leave\n\nManagers approve leave.\n"
@@ -158,11 +158,14 @@ def test_a_body_that_is_too_large_is_answered_while_it_is_still_being_sent(site:
 
     site.with_api(max_upload_bytes=10_000, max_body_bytes=10_000)
     with site.live() as address:
-        told = httpx.post(f"{address}/api/imports", files={"files": ("a.bin", b"x" * size)})
+        told = httpx.post(f"{address}/api/imports", files={"files": ("a.bin", b"x" * size)}, timeout=PATIENCE_S)
         untold = httpx.post(
-            f"{address}/api/imports", content=pieces(), headers={"Content-Type": "multipart/form-data; boundary=x"}
+            f"{address}/api/imports",
+            content=pieces(),
+            headers={"Content-Type": "multipart/form-data; boundary=x"},
+            timeout=PATIENCE_S,
         )
-        asked = httpx.post(f"{address}/api/runs", content=b"x" * size)
+        asked = httpx.post(f"{address}/api/runs", content=b"x" * size, timeout=PATIENCE_S)
     assert [reply.status_code for reply in (told, untold, asked)] == [413, 413, 413]
     assert {reply.json()["code"] for reply in (told, untold, asked)} == {"too_large"}
 
@@ -179,7 +182,7 @@ def test_a_client_that_goes_away_in_mid_upload_leaves_no_part_behind(site: Site)
             connection.sendall(head + b"z" * 400_000)
             until(lambda: parts_of(site))
         until(lambda: not parts_of(site))
-        assert httpx.get(f"{address}/api/imports").json() == []
+        assert httpx.get(f"{address}/api/imports", timeout=PATIENCE_S).json() == []
 
 
 def parts_of(site: Site) -> list[Path]:
@@ -266,10 +269,12 @@ def test_an_import_is_steered_and_a_step_its_state_forbids_is_a_conflict(site: S
 def test_an_import_is_watched_from_one_change_to_the_next_until_it_is_over(site: Site) -> None:
     with site.live() as address:
         import_id = ImportId(
-            httpx.post(f"{address}/api/imports", files={"files": ("a.md", POLICY)}).json()["import_id"]
+            httpx.post(f"{address}/api/imports", files={"files": ("a.md", POLICY)}, timeout=PATIENCE_S).json()[
+                "import_id"
+            ]
         )
         states: list[str] = []
-        with httpx.stream("GET", f"{address}/api/imports/{import_id}/events") as reply:
+        with httpx.stream("GET", f"{address}/api/imports/{import_id}/events", timeout=PATIENCE_S) as reply:
             for line in reply.iter_lines():
                 if line.startswith("data: "):
                     states.append(line_state(line))

@@ -61,7 +61,9 @@ def test_the_same_run_is_watched_as_events_each_under_its_own_name(site: Site) -
     site.publish()
     with (
         site.live() as address,
-        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+        httpx.stream(
+            "POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM, timeout=PATIENCE_S
+        ) as reply,
     ):
         assert reply.headers["content-type"].startswith("text/event-stream")
         assert reply.headers["cache-control"] == "no-store"
@@ -85,7 +87,9 @@ def test_a_silent_run_sends_comments_that_keep_proxies_awake(site: Site) -> None
     site.work = held = Held()
     with (
         site.live() as address,
-        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+        httpx.stream(
+            "POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM, timeout=PATIENCE_S
+        ) as reply,
     ):
         assert next(line for line in reply.iter_lines() if line.startswith(":")) == ": heartbeat"
     assert held.cancelled.wait(5)
@@ -166,14 +170,16 @@ def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site)
     site.work = held = Held()
     with (
         site.live() as address,
-        httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply,
+        httpx.stream(
+            "POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM, timeout=PATIENCE_S
+        ) as reply,
     ):
         lines = reply.iter_lines()
         (started,) = events_of([next(line for line in lines if line.startswith("data: "))])
         assert isinstance(started, RunStarted)
-        stopped = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+        stopped = httpx.post(f"{address}/api/runs/{started.run_id}/cancel", timeout=PATIENCE_S)
         (failed,) = events_of(lines)
-        again = httpx.post(f"{address}/api/runs/{started.run_id}/cancel")
+        again = httpx.post(f"{address}/api/runs/{started.run_id}/cancel", timeout=PATIENCE_S)
     assert (stopped.status_code, stopped.json()["state"]) == (202, "cancelling")
     assert held.cancelled.is_set()
     assert isinstance(failed, RunFailed)
@@ -266,7 +272,7 @@ def leave_when(moment: threading.Event, method: str, url: str, *, headers: dict[
     """Send a question and close the connection as soon as `moment` comes."""
 
     async def go() -> None:
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             asking = asyncio.create_task(client.request(method, url, json={"question": "?"}, headers=headers))
             assert await asyncio.to_thread(moment.wait, 5)
             asking.cancel()

@@ -23,7 +23,7 @@ from shared.ids import BlockId, KeyId, SnapshotId
 from shared.types.imports import ImportRequest
 from shared.types.runs import RunRecord, StoredQuote
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
-from tests.contract.http.site import LEAVE, Held, Site, until
+from tests.contract.http.site import LEAVE, PATIENCE_S, Held, Site, until
 from tests.contract.http.test_reading import BROWSER, Page, url
 from tests.contract.http.test_runs import STREAM
 from tests.factories import Published, a_document
@@ -111,14 +111,16 @@ def test_a_snapshot_that_a_run_reads_can_be_removed_when_the_run_is_over(site: S
     site.work = Held()
     with site.live() as address:
         snapshot = f"{address}/api/snapshots/{first.snapshot_id}"
-        with httpx.stream("POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM) as reply:
+        with httpx.stream(
+            "POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM, timeout=PATIENCE_S
+        ) as reply:
             lines = reply.iter_lines()  # one that is let go closes the connection, which ends the run
             next(lines)
             site.publish(MANUAL)
-            refused = httpx.delete(snapshot)
+            refused = httpx.delete(snapshot, timeout=PATIENCE_S)
             assert (refused.status_code, refused.json()["ids"]) == (409, [first.snapshot_id, "in_use"])
-        assert httpx.get(f"{address}/api/documents").status_code == 200
-        until(lambda: httpx.delete(snapshot).status_code == 202)
+        assert httpx.get(f"{address}/api/documents", timeout=PATIENCE_S).status_code == 200
+        until(lambda: httpx.delete(snapshot, timeout=PATIENCE_S).status_code == 202)
 
 
 def test_a_snapshot_that_was_read_and_then_superseded_can_be_removed_at_once(site: Site) -> None:

@@ -12,7 +12,7 @@ import pytest
 from shared.llm.openai import OpenAIChat
 from shared.settings import ChatSettings
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, Thought
-from tests.contract.http.site import LEAVE, Site
+from tests.contract.http.site import LEAVE, PATIENCE_S, Site
 from tests.doubles.provider import Provider, Say, provider_double
 from tests.promises import promise
 
@@ -41,7 +41,10 @@ def ask(site: Site, path: str, body: dict[str, Any], *, piece: int) -> list[str]
     with provider_double() as provider:
         site.chat = OpenAIChat(scripted(provider))
         headers = {"Accept": "text/event-stream"}
-        with site.live() as address, httpx.stream("POST", address + path, json=body, headers=headers) as reply:
+        with (
+            site.live() as address,
+            httpx.stream("POST", address + path, json=body, headers=headers, timeout=PATIENCE_S) as reply,
+        ):
             return [line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data: ")]
 
 

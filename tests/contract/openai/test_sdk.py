@@ -19,7 +19,7 @@ from shared.access import OWNER
 from shared.llm.port import Chat
 from shared.types.events import RunCompleted, RunEvent, RunFailed, Thought, ToolCalled, ToolResulted, TurnStarted
 from shared.types.runs import Limitation, RunRecord
-from tests.contract.http.site import Held, Site, answer_at_once, until
+from tests.contract.http.site import PATIENCE_S, Held, Site, answer_at_once, until
 from tests.unit.telemetry.factories import a_record
 
 Emit = Callable[[RunEvent], None]
@@ -230,7 +230,10 @@ def test_a_silent_stream_is_kept_alive_by_comments(site: Site) -> None:
     with (
         site.live() as address,
         httpx.stream(
-            "POST", f"{address}/v1/chat/completions", json={"model": MODEL, "messages": ASKED, "stream": True}
+            "POST",
+            f"{address}/v1/chat/completions",
+            json={"model": MODEL, "messages": ASKED, "stream": True},
+            timeout=PATIENCE_S,
         ) as reply,
     ):
         lines: list[str] = []
