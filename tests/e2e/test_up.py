@@ -17,7 +17,7 @@ from tests.e2e.conftest import Running
 from tests.e2e.processes import family, gone, until
 from tests.promises import promise
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @promise("P12")
