@@ -16,7 +16,7 @@ from scripts.bench.vectors import Vectors
 
 # Each in its usual configuration; LlamaIndex, whose words don't end inside of Chinese, also with a pattern that says so.
 PEERS: Mapping[str, tuple[bool, ...]] = {"llama_index": (False, True), "haystack": (False,)}
-_STACKS = Path(__file__).parent / "stacks"
+STACKS = Path(__file__).parent / "stacks"
 
 
 def peer(
@@ -26,7 +26,7 @@ def peer(
 
     Both steps get their files in `work`, an empty folder. Raises: subprocess.CalledProcessError, the stack failed; it said why.
     """
-    python = _environment(name, cache)
+    python = environment(name, cache)
     _write(
         work / "documents.jsonl", ({"name": path.stem, "text": path.read_text("utf-8")} for path in questions.documents)
     )
@@ -51,10 +51,10 @@ def peer(
     return found
 
 
-def _environment(name: str, cache: Path) -> Path:
+def environment(name: str, cache: Path) -> Path:
     """The stack's own Python, made with its pinned packages from the public index when it isn't there."""
     folder = cache / "peers" / name
-    requirements = _STACKS / f"requirements-{name}.txt"
+    requirements = STACKS / f"requirements-{name}.txt"
     python, made = folder / "bin" / "python", folder / "made-from.txt"
     if not made.is_file() or made.read_text("utf-8") != requirements.read_text("utf-8"):
         print(f"  installing {name} into {folder}", file=sys.stderr)
@@ -66,7 +66,7 @@ def _environment(name: str, cache: Path) -> Path:
 
 def _run(python: Path, name: str, step: str, work: Path, **request: object) -> None:
     (work / "request.json").write_text(json.dumps(request), "utf-8")
-    subprocess.run([python, _STACKS / f"with_{name}.py", step, work], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([python, STACKS / f"with_{name}.py", step, work], check=True, stdout=subprocess.DEVNULL)
 
 
 def _read(path: Path) -> Iterable[Any]:
