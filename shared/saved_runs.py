@@ -10,8 +10,6 @@ from msgspec import Struct
 from shared.types.runfiles import RunFile
 from shared.types.traces import SpanNode
 
-MOST_SHOWN: Final = 24_000_000  # characters of contents, as often as spans refer to them
-MOST_PARTS: Final = 50_000  # spans, events, citations and so on; a run of the largest limits comes to a few thousand
 _FORMAT: Final = 1
 _FORMATS: Final = re.compile(r"citebound-run-(\d{1,9})")
 _LONGEST_DETAIL: Final = 300  # characters
@@ -20,7 +18,7 @@ _LONGEST_DETAIL: Final = 300  # characters
 class Unreadable(Struct, frozen=True, kw_only=True):
     """Why a file is no run that can be shown. `detail`: where, or what stands there instead; `saved_by`: the version that it names."""
 
-    why: Literal["empty", "no_json", "foreign", "newer", "older", "damaged", "too_many"]
+    why: Literal["empty", "no_json", "foreign", "newer", "older", "damaged"]
     detail: str = ""
     saved_by: str = ""
 
@@ -48,31 +46,9 @@ def read_run_file(data: bytes) -> RunFile | Unreadable:
     if int(version[1]) != _FORMAT:
         return Unreadable(why="newer" if int(version[1]) > _FORMAT else "older", detail=head.format, saved_by=saved_by)
     try:
-        file = msgspec.json.decode(data, type=RunFile)
+        return msgspec.json.decode(data, type=RunFile)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Unreadable(why="damaged", detail=str(error)[:_LONGEST_DETAIL], saved_by=saved_by)
-    fits = _parts(file) <= MOST_PARTS and _shown(file) <= MOST_SHOWN
-    return file if fits else Unreadable(why="too_many", saved_by=saved_by)
-
-
-def _shown(file: RunFile) -> int:
-    sizes = {sha256: len(text) for sha256, text in file.contents.items()}
-    return sum(
-        sizes.get(value, 0)
-        for span in walked(file.trace.spans)
-        for value in span.attributes.values()
-        if isinstance(value, str)
-    )
-
-
-def _parts(file: RunFile) -> int:
-    answer = file.record.answer
-    said = len(answer.citations) + len(answer.claims) + len(answer.limitations) + len(file.record.ledger)
-    return (
-        said
-        + len(file.contents)
-        + sum(1 + len(span.events) + len(span.attributes) // 100 for span in walked(file.trace.spans))
-    )
 
 
 def walked(spans: tuple[SpanNode, ...]) -> Iterator[SpanNode]:

@@ -9,6 +9,7 @@ from api.callers import NEEDS_READ
 from api.routes.access import AnyRequest, caller_of
 from api.routes.uploads import receive_file
 from api.web.frame import PAGE, render
+from api.web.run_file_size import fits_a_page
 from api.web.run_view import run_view
 from shared.errors import TooLarge
 from shared.saved_runs import Unreadable, read_run_file
@@ -39,6 +40,8 @@ def _shown(request: AnyRequest, name: str, data: bytes) -> Response[str]:
     file = read_run_file(data)
     if isinstance(file, Unreadable):
         return _page(request, file.why, name=name, detail=file.detail, saved_by=file.saved_by)
+    if not fits_a_page(file):
+        return _page(request, "too_many", name=name)
     return render(
         request,
         "run_file.html.j2",

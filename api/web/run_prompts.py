@@ -10,7 +10,7 @@ from msgspec import Struct
 from api.web.run_spans import decoded
 
 MOST_LINES = 4_000  # of a changed message: more are shown as replaced, finding what is alike would take seconds
-MOST_PAIRS = 40_000_000  # of lines or messages compared for one page, some ten seconds: prompts after that are shown without differences
+MOST_PAIRS = 10_000_000  # of lines or messages compared for one page, some three seconds: prompts after that are shown without differences
 Fate = Literal["first", "same", "changed", "added", "removed"]
 Said: TypeAlias = tuple[str, str]  # role, text
 

@@ -49,7 +49,6 @@ _WHY: Final[dict[str, tuple[str, str]]] = {
         "由旧版本的 Citebound 保存，格式已不再支持",
     ),
     "damaged": ("it is damaged, or was changed", "文件已损坏或被改动"),
-    "too_many": ("it holds more parts than a run can have", "内容数量超出一次运行可能的范围"),
 }
 _NOTABLE = (names.BRAKE, names.PROTOCOL_ERROR, names.RETRY)
 _LONGEST = 160  # characters of one value
