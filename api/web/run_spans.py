@@ -143,6 +143,8 @@ def _short(name: str) -> str:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     said = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
     return said if len(said) <= LONGEST else said[:LONGEST] + "…"
 
