@@ -1,6 +1,7 @@
 """Prompts: the wordings that models are told. All bundles, one of them, what differs between two. For admins."""
 
 import asyncio
+from collections.abc import Sequence
 
 from litestar import Response, get
 from litestar.di import NamedDependency
@@ -14,7 +15,7 @@ from api.parts import Parts
 from api.routes.access import AnyRequest, caller_of
 from api.routes.prompts import BundleView, view
 from api.web.frame import PAGE, render
-from shared.bundles import TemplateDiff
+from shared.bundles import BundleInfo, Shelf, TemplateDiff
 
 _MARKS = {"+": "added", "-": "removed", " ": "same"}
 
@@ -39,6 +40,7 @@ async def prompts_page(request: AnyRequest, parts: NamedDependency[Parts]) -> Re
         caller=caller_of(request),
         tab="prompts",
         bundles=bundles,
+        released=await asyncio.to_thread(_released, parts.prompts, bundles),
         default=parts.prompts.default,
     )
 
@@ -93,6 +95,19 @@ def changed(one: TemplateDiff) -> ChangedTemplate:
             continue
         lines.append(Line(kind=_MARKS[text[:1] or " "], text=text[1:]))
     return ChangedTemplate(path=one.path, change=one.change, lines=tuple(lines))
+
+
+def _released(shelf: Shelf, bundles: Sequence[BundleInfo]) -> dict[str, str]:
+    """Experiments that became a release, with its name: the newest one of the very same texts. Blocking."""
+    files = {one.name: shelf.load(one.name).manifest.files for one in bundles if not one.problems}
+    releases = [one.name for one in bundles if one.origin == "release" and one.name in files]
+    return {
+        one.name: same[-1]
+        for one in bundles
+        if one.origin == "local" and one.state == "frozen" and one.name in files
+        if one.parent is None or files.get(one.parent) != files[one.name]  # an unchanged copy became nothing
+        if (same := [name for name in releases if files[name] == files[one.name]])
+    }
 
 
 def _pairs(bundle: BundleView) -> list[tuple[str, dict[str, str]]]:

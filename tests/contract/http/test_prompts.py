@@ -1,7 +1,12 @@
 """Prompt bundles over HTTP: experiments, and a run that names one."""
 
+import shutil
+from pathlib import Path
 from typing import Any
 
+from api.agent.samples import check_bundle
+from shared.bundles import RELEASED, Shelf
+from shared.promotion import promote
 from tests.contract.http.site import Site
 
 
@@ -64,3 +69,19 @@ def test_what_is_written_wrongly_is_named_by_template_and_line(site: Site) -> No
         refused = client.put("/api/prompts/brief/1", json=body)
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_argument")
     assert refused.json()["detail"].startswith("zh/task.j2:2: ")
+
+
+def test_an_experiment_that_became_a_release_says_as_which(site: Site, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    shutil.copytree(RELEASED / "default", release / "default")
+    site.prompts = Shelf(release=release, local=site.layout.prompts, default="default/1", check=check_bundle)
+    with site.client() as client:
+        for name in ("brief", "copy"):
+            client.post("/api/prompts", json={"name": name})
+        client.put("/api/prompts/brief/1", json={"template": "zh/rules.j2", "text": "简短作答。"})
+        for name in ("brief", "copy"):
+            client.post(f"/api/prompts/{name}/1/freeze")
+        promote(site.prompts, "brief/1", note="更短，读者更快读完。")
+        page = client.get("/prompts?lang=zh", headers={"Accept": "text/html"}).text
+    assert page.count("已成为 default/2") == 1
+    assert "已成为 default/1" not in page
