@@ -99,7 +99,7 @@ async def run_agent(
         request = replace(request, limits=within_window(request.limits, chat.window_tokens))
     plain = _standing_alone(request)
     sourced = request.scope is not None or request.citation_mode == "strict"
-    chosen = route(plain, wanted=request.path, has_model=chat is not None, sourced=sourced)
+    chosen = route(plain, wanted=request.path, has_model=chat is not None, sourced=sourced, asked=request.question)
     with _tracer.start_as_current_span(names.RUN) as span:
         so_far = so_far or RunSoFar()
         manifest = so_far.manifest = _manifest(request, pinned, chat, bundle, chosen)

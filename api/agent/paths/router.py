@@ -83,8 +83,9 @@ class Route(Struct, frozen=True, kw_only=True):
     reason: Reason
 
 
-def route(question: str, *, wanted: WantedPath, has_model: bool, sourced: bool) -> Route:
-    """`question`: standing alone. `sourced`: the answer must rest on documents whatever is asked: the caller chose some, or is strict.
+def route(question: str, *, wanted: WantedPath, has_model: bool, sourced: bool, asked: str | None = None) -> Route:
+    """`question`: standing alone. `asked`: as the reader wrote it, where that isn't the same; the last question may stand before it in
+    `question`, and is not asked again. `sourced`: the answer must rest on documents whatever is asked: the caller chose some, or is strict.
 
     Raises: InvalidArgument (field path) for a path that needs a model where there is none.
     """
@@ -92,7 +93,7 @@ def route(question: str, *, wanted: WantedPath, has_model: bool, sourced: bool) 
         return _without_model(wanted)
     match wanted:
         case "auto":
-            return _seen(question.strip(), sourced=sourced)
+            return _seen(question.strip(), (asked or question).strip(), sourced=sourced)
         case "direct" | "pipeline" | "agent" | "plan" | "verify":
             return Route(path=wanted, reason="forced")
         case _:
@@ -115,7 +116,7 @@ def _without_model(wanted: WantedPath) -> Route:
     return Route(path="agent", reason="forced" if wanted == "agent" else "no_model")
 
 
-def _seen(question: str, *, sourced: bool) -> Route:
+def _seen(question: str, asked: str, *, sourced: bool) -> Route:
     if not sourced and _SMALL_TALK.fullmatch(question):
         return Route(path="direct", reason="small_talk")
     if not sourced and _is_given(question):
@@ -124,7 +125,7 @@ def _seen(question: str, *, sourced: bool) -> Route:
     compared = _COMPARED.search(begin)
     if _EVERYTHING.search(begin) and not compared:
         return Route(path="agent", reason="question")  # only the loop can list, count or prove an absence
-    if len(_questions(question)) > 1:
+    if len(_questions(asked)) > 1:
         return Route(path="plan", reason="several_questions")
     if compared:
         return Route(path="plan", reason="comparison")

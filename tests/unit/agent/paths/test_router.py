@@ -125,6 +125,20 @@ def test_several_questions_are_planned() -> None:
 
 
 @pytest.mark.parametrize(
+    ("last", "asked", "path"),
+    [
+        ("泵的保修期是多久？", "那采购部由谁负责？", "agent"),
+        ("质量部由谁负责？", "他的电话呢？", "agent"),
+        ("What may a hotel cost a night?", "And flights?", "agent"),
+        ("What may a hotel cost a night?", "Who approves exceptions? And since when?", "plan"),
+    ],
+)
+def test_the_last_question_before_a_follow_up_is_not_asked_again(last: str, asked: str, path: str) -> None:
+    found = route(f"{last} {asked}", asked=asked, wanted="auto", has_model=True, sourced=False)
+    assert found.path == path
+
+
+@pytest.mark.parametrize(
     "question", ["错误代码 E-4021 是什么意思？", "What does ERR_4021 mean?", "GB/T7714 规定了什么？"]
 )
 def test_one_exact_identifier_is_one_lookup(question: str) -> None:
