@@ -11,10 +11,12 @@ from shared.access import Access
 from shared.errors import ScopeNotFound, UpstreamError
 from shared.llm.port import ChatReply, ChatUsage
 from shared.llm.scripted import ScriptedChat
+from shared.telemetry.artifacts import trace_level
 from shared.text.tokens import count_tokens
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunFailed, RunStarted, ToolCalled, ToolResulted
 from shared.types.runs import Limits, RunManifest, Scope, Usage
 from shared.types.snapshots import FailedDocument
+from shared.types.traces import TraceLevel
 from tests.contract.agent.asking import FINISH, QUESTION, SEARCH, Asked, ask, ask_provider, cancelled_midway
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import World, attributes, recorded_spans
@@ -76,6 +78,18 @@ def test_what_the_provider_gets_is_what_the_trace_says(world: World, provider: P
     assert {
         parents[span.parent.span_id] for span in spans if span.parent and span.name.startswith(("chat", "execute_tool"))
     } == {"turn"}
+
+
+@pytest.mark.parametrize("level", ["metadata", "full"])
+def test_what_a_reply_was_read_as_stands_in_the_trace_also_when_no_tool_runs(world: World, level: TraceLevel) -> None:
+    with recorded_spans() as spans, trace_level(level):
+        ask(world, chat=ScriptedChat([SEARCH, SEARCH, "Action: Refuse[没有]"]))
+    turns = [span for span in spans if span.name == "turn"]
+    decisions = [[dict(event.attributes or {}) for event in turn.events if event.name == "decision"] for turn in turns]
+    called = {"tool": "search_blocks", "arguments": '{"query":"满一年 年假"}'}
+    assert decisions == [[called], [called], []]
+    assert [span.name for span in spans].count("execute_tool search_blocks") == 1
+    assert attributes(spans[-1])["citebound.trace.level"] == level
 
 
 def test_the_manifest_names_everything_that_took_part(world: World) -> None:
