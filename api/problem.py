@@ -57,7 +57,7 @@ _REMEDIES: dict[str, str] = {
     "method_not_allowed": "Use a method that the header Allow names.",
     "scope_not_found": "Take ids, sources and tags from GET /api/documents, sections from the tool get_outline.",
     "conflict": "Look at the present state of what `ids` names, and try again when it allows this.",
-    "too_large": "Send less at once, or raise the limit in the settings (CITEBOUND_API_MAX_…).",
+    "too_large": "Send or ask for less at once, or raise the limit in the settings (CITEBOUND_API_MAX_…).",
     "forbidden": "Use another key, or the address and page that the server was opened with; `detail` says which.",
     "rate_limited": "Wait for the seconds in Retry-After, or ask for a key with more requests a minute.",
     "request_timeout": "Send it again, whole and at once.",

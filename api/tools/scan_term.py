@@ -10,7 +10,7 @@ from api.tools.contract import Call, DocIdText, EmptyReason, Reply, SeenBlock, T
 from api.tools.narrowing import narrowed, nothing_to_find
 from api.tools.payload import Rows, encoded, too_large
 from shared.catalog.reading import CatalogReader
-from shared.catalog.scan_reads import ScannedBlock
+from shared.catalog.scan_reads import Scan, ScannedBlock
 from shared.errors import TooLarge
 from shared.ids import BlockId, DocId
 from shared.text.fold import fold
@@ -83,8 +83,7 @@ def _scan(catalog: CatalogReader, call: Call, term: str, doc_ids: tuple[DocId, .
         shown = _seen(block, text[first:last], first, rank=len(seen) + 1)
         rows.add(_found(block, shown, at.count))
         if rows.is_full:
-            many = "more" if scan.at_most is None else f"{'' if scan.is_exact else 'up to '}{scan.at_most:,} blocks"
-            raise _too_large(call, f"{len(seen):,} blocks fill it, {many} have the term")
+            raise _too_large(call, f"it was full after {_share(len(seen), scan)}")
         seen.append(shown)
     reason = None if seen else nothing_to_find(catalog, call, within) or "no_match"
     payload = TermScan(term=term, total=len(seen), total_count=total_count, blocks=rows.joined(), empty_reason=reason)
@@ -127,6 +126,12 @@ def _seen(block: ScannedBlock, text: str, first: int, *, rank: int) -> SeenBlock
         span_end=block.span_start + first + len(text),
         rank=rank,
     )
+
+
+def _share(count: int, scan: Scan) -> str:
+    if scan.at_most is None:
+        return f"{count:,} blocks with the term, and there are more"
+    return f"{count:,} of {'' if scan.is_exact else 'up to '}{scan.at_most:,} blocks with the term"
 
 
 def _too_large(call: Call, what: str) -> TooLarge:

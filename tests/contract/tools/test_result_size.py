@@ -43,9 +43,9 @@ def test_what_is_one_byte_too_large_is_refused_and_what_fits_comes_whole(world: 
 TOLD = {
     "年假": ": 1,400 blocks have the term",  # one gram: the index says how many
     "年": ": 1,400 blocks have the term",
-    "annual leave": "up to 1,400 blocks have the term",
-    "ve": "up to 1,400 blocks have the term",
-    "v": "more have the term",  # read through
+    "annual leave": "of up to 1,400 blocks with the term",
+    "ve": "of up to 1,400 blocks with the term",
+    "v": "and there are more",  # read through
 }
 
 
