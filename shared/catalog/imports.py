@@ -207,7 +207,7 @@ def _progress(db: Database, row: Row, *, now_ms: int) -> Progress:
     elapsed_ms = row["running_ms"] + (max(0, now_ms - row["beat_at_ms"]) if live else 0)
     embedded = row["blocks_embedded"]
     rate = embedded * 1000 / elapsed_ms if elapsed_ms else 0.0
-    known = row["stage"] in ("embed", "index", "seal", "publish") and rate > 0
+    known = row["stage"] == "embed" and rate > 0  # how long the last stages take is in no count
     return Progress(
         total=sum(by_state.values()),
         by_state=by_state,

@@ -71,7 +71,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     provider_tokens: int  # embedding tokens by the provider's own count; never added to chat tokens
     elapsed_ms: int
     blocks_per_s: float
-    remaining_s: float | None  # estimate; None while nothing can be estimated
+    remaining_s: float | None  # estimate, for the stage embed; None while nothing can be estimated
 
 
 class Import(Struct, frozen=True, kw_only=True):

@@ -152,8 +152,10 @@ def standing(now: Import) -> tuple[int, int, str]:
     progress = now.progress
     if now.stage in (None, "discover", "parse", "chunk") or not progress.blocks:
         return _done(now), progress.total, f"{_done(now)}/{count(progress.total, 'document')}"
-    left = "" if progress.remaining_s is None else f" · {_left(progress.remaining_s)}"
-    detail = f"{progress.blocks_embedded}/{count(progress.blocks, 'block')} · {progress.blocks_per_s:.1f}/s{left}"
+    detail = f"{progress.blocks_embedded}/{count(progress.blocks, 'block')}"
+    if now.stage == "embed":  # what follows has no rate
+        left = "" if progress.remaining_s is None else f" · {_left(progress.remaining_s)}"
+        detail += f" · {progress.blocks_per_s:.1f}/s{left}"
     return progress.blocks_embedded, progress.blocks, detail
 
 

@@ -8,6 +8,7 @@ from shared.catalog import imports, leases
 from shared.catalog.db import open_database
 from shared.ids import ImportId
 from shared.types.imports import ImportState
+from shared.types.snapshots import Stage
 from tests.unit.catalog.factories import LATER, LEASE_MS, ME, NOW, an_import, state_of
 
 QUIET_MS = 30_000
@@ -179,3 +180,14 @@ def test_tokens_of_a_worker_that_lost_its_lease_were_paid_but_its_blocks_are_its
     leases.count_embedded(db, import_id, "worker-2", blocks=4, provider_tokens=40)
     progress = imports.get_import(db, import_id, now_ms=LATER).progress
     assert (progress.blocks_embedded, progress.provider_tokens) == (4, 80)
+
+
+def test_the_time_that_is_left_is_told_of_embedding_and_of_nothing_else(db: Database) -> None:
+    import_id = an_import(db, "running")
+    left: dict[Stage, float | None] = {}
+    stages: tuple[Stage, ...] = ("chunk", "embed", "index", "publish")
+    for stage in stages:
+        leases.enter_stage(db, import_id, ME, stage, now_ms=NOW)
+        leases.count_embedded(db, import_id, ME, blocks=1, provider_tokens=0)
+        left[stage] = imports.get_import(db, import_id, now_ms=NOW + 500).progress.remaining_s
+    assert left == {"chunk": None, "embed": 0.0, "index": None, "publish": None}

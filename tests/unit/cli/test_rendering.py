@@ -102,6 +102,8 @@ def test_progress_counts_documents_while_they_are_read_and_blocks_from_then_on()
         4000,
         "1000/4000 blocks · 25.0/s · 2:00 left",
     )
+    embedded = structs.replace(progress, blocks_embedded=4000, remaining_s=None)
+    assert standing(structs.replace(reading, stage="index", progress=embedded)) == (4000, 4000, "4000/4000 blocks")
 
 
 @pytest.mark.parametrize(
