@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.web.run_layers import BlockWay, Happenings, block_ways, happenings
-from api.web.run_spans import Pair, Row, artifact, rows, text, walked
+from api.web.run_spans import Row, artifact, rows, text, walked
 from api.web.run_turns import Turn, turns
 from shared.telemetry import names
 from shared.telemetry.runfile import hashes_in
@@ -75,7 +75,6 @@ class RunView(Struct, frozen=True, kw_only=True):
     ways: dict[str, BlockWay]  # the same by block id
     turns: tuple[Turn, ...]
     rows: tuple[Row, ...]
-    notes: tuple[Pair, ...]  # how the question was gone about
     versions: tuple[Version, ...]
 
 
@@ -99,7 +98,6 @@ def run_view(file: RunFile, *, prefix: str = "run", here: bool = True) -> RunVie
         ways={one.block_id: one for one in ways},
         turns=told,
         rows=rows(spans),
-        notes=_notes(manifest),
         versions=_versions(manifest, file.app_version),
     )
 
@@ -167,12 +165,6 @@ def _removed(spans: Sequence[SpanNode]) -> tuple[str, ...]:
         for event in span.events
         if event.name == names.CITATION and text(event.attributes, "verdict") == "removed"
     )
-
-
-def _notes(manifest: RunManifest | None) -> tuple[Pair, ...]:
-    if manifest is None:
-        return ()
-    return (Pair(name="path", value=manifest.path), Pair(name="path_reason", value=manifest.path_reason))
 
 
 def _versions(manifest: RunManifest | None, saved_by: str) -> tuple[Version, ...]:
