@@ -78,9 +78,8 @@ def run(settings: Settings) -> None:
     parts, close = open_parts(settings, layout)
     declare(broker, parts, stopping)
     worker = dramatiq.Worker(broker, queues={QUEUE}, worker_threads=THREADS, worker_timeout=_POLL_MS)
-    worker.queue_prefetch = (
-        THREADS  # messages under way count: fewer would leave threads idle, more would wait behind a long import
-    )
+    # Messages under way count until their import ends: fewer would leave threads idle, more would wait behind a long import
+    worker.queue_prefetch = THREADS
     worker.start()
     _log.info("worker ready data_dir=%s threads=%d", layout.root, THREADS)
     reconciler = threading.Thread(
