@@ -1,0 +1,110 @@
+"""Patterns that are looked for only in a text that has one of their words. Pure.
+
+A search for a pattern that begins with a choice tries every place of a text; whether a text contains a word is known a hundred times sooner.
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_ODD = re.compile(
+    "[\u0130\u0131\u017f\u212a]"
+)  # the other characters that stand for an ASCII letter where case is ignored
+_OPTIONAL = re.compile(r"[?*]|\{0?,")
+_QUANTIFIER = re.compile(r"(?:[?*+]|\{\d*,?\d*\})[?+]?")
+_GROUP = re.compile(r"\((?:\?(:|i:|<?[=!]))?")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+
+
+class Searched(Struct, frozen=True):
+    """A text that many patterns are looked for in. `plain`: in small letters; None where that hides what a pattern would find."""
+
+    text: str
+    plain: str | None
+
+
+def searched(text: str) -> Searched:
+    return Searched(text, None if not text.isascii() and _ODD.search(text) else text.lower())
+
+
+class Sought:
+    """A pattern without regard to case, and words of which every match contains one."""
+
+    def __init__(self, source: str) -> None:
+        self.pattern = re.compile(source, re.IGNORECASE)
+        self.words = tuple(sorted(words(source)))
+
+    def may_be_in(self, where: Searched) -> bool:
+        plain = where.plain
+        if plain is None:
+            return True
+        return any(word in plain for word in self.words)
+
+    def all_in(self, where: Searched) -> Iterator[re.Match[str]]:
+        return self.pattern.finditer(where.text) if self.may_be_in(where) else iter(())
+
+    def is_in(self, where: Searched) -> bool:
+        return self.may_be_in(where) and self.pattern.search(where.text) is not None
+
+
+def words(source: str) -> frozenset[str]:
+    """The fewest and longest words of which every match of a pattern contains one, in small letters; {""} if there are none.
+
+    Reads as much of the language of patterns as `polarity` and its neighbours write.
+    """
+    found, end = _choice(source, 0)
+    if end != len(source):
+        raise ValueError(f"unbalanced pattern: {source!r}")
+    small = frozenset(word.lower() for word in found)
+    return frozenset(word for word in small if not any(other in word for other in small - {word}))
+
+
+def _choice(source: str, at: int) -> tuple[frozenset[str], int]:
+    """Up to the end of the group: of each alternative its best words."""
+    found: set[str] = set()
+    while True:
+        best, at = _sequence(source, at)
+        found |= best
+        if source[at : at + 1] != "|":
+            return frozenset(found), at
+        at += 1
+
+
+def _sequence(source: str, at: int) -> tuple[frozenset[str], int]:
+    candidates: list[frozenset[str]] = [frozenset({""})]
+    run = ""
+    while at < len(source) and source[at] not in "|)":
+        here, end = _item(source, at)
+        quantifier = _QUANTIFIER.match(source, end)
+        optional = _OPTIONAL.match(source, end) is not None
+        if isinstance(here, str) and here and not optional:
+            run += here
+        if quantifier is not None or not isinstance(here, str) or not here:
+            candidates.append(frozenset({run}))
+            run = ""
+            if not isinstance(here, str) and not optional:
+                candidates.append(here)
+        at = quantifier.end() if quantifier else end
+    candidates.append(frozenset({run}))
+    return max(candidates, key=lambda one: (min(map(len, one)), -len(one))), at
+
+
+def _item(source: str, at: int) -> tuple[str | frozenset[str], int]:
+    """One thing that a quantifier would stand for: a character, the words of a group, or "" for what has no letters of its own."""
+    if source[at] == "\\":
+        letter = source[at + 1]
+        return ("" if letter.isalnum() else letter), at + 2
+    if source[at] == "[":
+        match = _CLASS.match(source, at)
+        if match is None:
+            raise ValueError(f"unbalanced class: {source!r}")
+        return "", match.end()
+    if source[at] == "(":
+        opened = _GROUP.match(source, at)
+        assert opened is not None
+        inner, end = _choice(source, opened.end())
+        if source[end : end + 1] != ")":
+            raise ValueError(f"unbalanced group: {source!r}")
+        return ("" if opened[1] and opened[1][-1] in "=!" else inner), end + 1
+    return ("" if source[at] in ".^$" else source[at]), at + 1
