@@ -164,8 +164,8 @@ def test_two_ticked_runs_stand_beside_each_other(library: Site, visit: Visit) ->
     for run_id in (first, second):
         page.locator(f'input[value="{run_id}"]').check()
     picture(page, "traces-ticked-zh")
-    page.get_by_role("button", name="对比勾选的两次运行").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("两次运行对比")
+    page.get_by_role("button", name="对比勾选的两次问答").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("对比两次问答")
     versions = page.get_by_role("region", name="不同的版本")
     expect(versions).to_contain_text("max_tool_calls 3")
     expect(page.locator("ins").first).to_be_visible()
@@ -200,7 +200,7 @@ def test_a_run_is_saved_and_the_file_opens_again_and_its_markup_is_only_text(
     saved["record"]["answer"]["question"] = "<img src=x onerror=alert(1)>红茶？"
     file.write_text(json.dumps(saved), encoding="utf-8")
     page.goto("/traces")
-    page.get_by_role("link", name="打开已保存的运行").click()
+    page.get_by_role("link", name="打开已保存的问答").click()
     picture(page, "open-run-zh")
     assert stumbling_blocks(page) == []
     page.locator("#file").set_input_files(file)

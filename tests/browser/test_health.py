@@ -51,7 +51,7 @@ def live_through(site: Site, *, days: int) -> None:
 
 def test_the_parts_of_a_running_instance_are_told_in_plain_words(site: Site, visit: Visit) -> None:
     page = visit("/")
-    page.get_by_role("link", name="状况").click()
+    page.get_by_role("link", name="运行状况").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("运行状况")
     for part, said in (
         ("worker", "正在领取任务。"),

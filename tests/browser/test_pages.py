@@ -214,6 +214,26 @@ def test_an_import_can_be_cancelled_after_being_asked_whether_that_is_meant(
     library.settled()
 
 
+def test_a_page_opened_while_an_import_runs_follows_it_and_waits_for_a_server_that_was_lost(
+    library: Site, visit: Visit
+) -> None:
+    text = "".join(f"第{line}格存放茶叶{line * 7}箱。\n\n" for line in range(60))
+    many = [("files", (f"货架{number}.md", f"# 货架{number}\n\n{text}".encode())) for number in range(40)]
+    begun = httpx.post(f"{library.address}/api/imports", files=many, timeout=30).json()["import_id"]
+    page = visit("/")
+    page.route("**/events", lambda route: route.fulfill(content_type="text/event-stream", body=""))
+    page.goto("/library")
+    row = page.locator(f"#{begun}")
+    expect(page.get_by_role("alert")).to_contain_text("无法连接 Citebound")
+    page.unroute("**/events")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    row.get_by_role("button", name="暂停").click()
+    expect(row.get_by_text("已暂停")).to_be_visible()
+    library.api("POST", f"/api/imports/{begun}/resume")  # in another window
+    expect(row.get_by_text("已完成")).to_be_visible()
+    library.settled()
+
+
 def test_snapshots_are_compared_gone_back_to_kept_and_deleted(library: Site, visit: Visit) -> None:
     first = httpx.post(
         f"{library.address}/api/imports", files={"files": ("夜班.md", "# 夜班\n\n夜班从二十二点开始。\n".encode())}

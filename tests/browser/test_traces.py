@@ -138,8 +138,8 @@ def test_the_list_and_the_course_of_an_import_on_a_phone(full: str, visit: Visit
     picture(page, "traces-en-dark-phone")
     assert stumbling_blocks(page) == []
     page.goto("/library")
-    page.get_by_role("link", name="Course").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Course of an import")
+    page.get_by_role("link", name="How it went").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("How an import went")
     expect(page.locator(".waterfall")).to_contain_text("Embedding")
     picture(page, "import-trace-en-dark-phone")
     assert stumbling_blocks(page) == []

@@ -34,8 +34,10 @@ byId("earlier").addEventListener("toggle", earlier);
 
 async function ask(text) {
   byId("greeting").hidden = true;
+  byId("problem").hidden = true;
   const turn = new Turn(text, { open: source.open, again: () => current || ask(text), say });
   thread.append(turn.root);
+  thread.classList.add("asked-here"); // leaves room below, so that the newest question can be at the top whatever its answer's length
   turn.root.scrollIntoView({ block: "start" });
   const abort = new AbortController();
   current = { turn, abort, runId: null };
@@ -92,6 +94,7 @@ function begin(id) {
 function afresh() {
   begin("new");
   thread.replaceChildren();
+  thread.classList.remove("asked-here");
   byId("greeting").hidden = false;
   question.focus();
 }
@@ -118,10 +121,14 @@ async function remove(id, title) {
     if (id === conversation) afresh();
     await earlier();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    byId("problem").textContent = error.message;
-    byId("problem").hidden = false;
+    trouble(error);
   }
+}
+
+function trouble(error) {
+  if (!(error instanceof Refused)) throw error;
+  byId("problem").textContent = error.message;
+  byId("problem").hidden = false;
 }
 
 async function recall() {
@@ -137,8 +144,8 @@ async function recall() {
       turn.complete(answer, "", given);
     }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    begin("new"); // it is gone, or somebody else's
+    trouble(error);
+    if (error.code === "not_found") begin("new"); // it is gone, or somebody else's
   }
 }
 
@@ -146,5 +153,10 @@ async function about(docId) {
   if (docId) choose(docId, (await getJson(`/api/documents/${encodeURIComponent(docId)}`)).title);
 }
 
+window.addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Refused)) return;
+  event.preventDefault();
+  trouble(event.reason);
+});
 recall();
 about(new URLSearchParams(location.search).get("document"));

@@ -6,6 +6,7 @@ import { localTimes } from "./frame.js";
 import { send } from "./upload.js";
 
 const PAUSE_MS = 700; // between two looks at an import that goes on
+const AGAIN_MS = 1500; // until a server that was lost is asked for again
 const PARTS = ["answering", "imports", "documents", "snapshots"];
 const watched = new Set();
 
@@ -27,6 +28,9 @@ byId("samples")?.addEventListener("click", (event) => {
     await refreshImports();
   });
 });
+
+// what other windows did meanwhile
+document.addEventListener("visibilitychange", () => document.hidden || attempt(byId("ready") ? refreshImports : refresh));
 
 if (byId("upload")) prepareUpload();
 watch();
@@ -152,28 +156,42 @@ function watch() {
   for (const one of document.querySelectorAll("[data-import][data-live]")) follow(one.dataset.import);
 }
 
-const follow = (importId) => attempt(() => lookOn(importId));
+function follow(importId) {
+  return attempt(() => lookOn(importId));
+}
 
+/** To its end; a server that goes away meanwhile is waited for. */
 async function lookOn(importId) {
   if (watched.has(importId) || watched.size >= 3) return; // a browser keeps six connections to one server
   watched.add(importId);
-  let looked = 0;
-  let last = null;
+  let end = null;
   try {
-    for await (const { name, data } of events(await call(`/api/imports/${importId}/events`))) {
-      last = data;
-      if (name === "finished") break;
-      if (performance.now() - looked < PAUSE_MS) continue;
-      looked = performance.now();
-      await refreshImports();
-      if (data.state === "paused") break;
-    }
+    while (!(end = await listen(importId))) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   } finally {
     watched.delete(importId);
   }
   if (byId("upload-status") && !watched.size) byId("upload-status").textContent = "";
   if (byId("ready")) {
     await refreshImports();
-    byId("ready").hidden = !last?.snapshot_id || last.state !== "completed";
+    byId("ready").hidden = !end.snapshot_id || end.state !== "completed";
   } else await refresh();
+}
+
+/** The import as it ended, or null when the server was lost before. */
+async function listen(importId) {
+  let looked = 0;
+  try {
+    for await (const { name, data } of events(await call(`/api/imports/${importId}/events`))) {
+      if (byId("problem").textContent === words.problems.network) byId("problem").hidden = true;
+      if (name === "finished") return data;
+      if (performance.now() - looked < PAUSE_MS) continue;
+      looked = performance.now();
+      await refreshImports();
+    }
+  } catch (error) {
+    if (error instanceof Refused ? error.code !== "network" : !(error instanceof TypeError)) throw error; // TypeError: the stream broke
+  }
+  byId("problem").textContent = words.problems.network;
+  byId("problem").hidden = false;
+  return null;
 }

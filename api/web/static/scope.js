@@ -1,11 +1,10 @@
-// Where to look: sources and documents of the library, chosen by name. The list is asked for when it is opened for the first time.
+// Where to look: sources and documents of the library, chosen by name. The list is asked for when it is opened.
 import { byId, el, fill, getJson, words } from "./dom.js";
 
 const SHOWN = 30;
 const chosenSources = new Set();
 const chosenDocuments = new Map();
 let documents = [];
-let asked = false;
 
 /** What a question's `scope` is; undefined = everything. */
 export function scope() {
@@ -22,11 +21,11 @@ export function choose(docId, title) {
 }
 
 byId("scope").addEventListener("toggle", async () => {
-  if (!byId("scope").open || asked) return;
-  asked = true;
-  documents = await getJson("/api/documents");
+  if (!byId("scope").open) return;
+  documents = await getJson("/api/documents"); // each time: something may have been imported since
   const sources = [...new Set(documents.map((one) => one.source_label))];
-  byId("scope-sources").append(
+  byId("scope-sources").replaceChildren(
+    byId("scope-sources").querySelector("legend"),
     ...sources.map((label) => box(label, chosenSources.has(label), (on) => (on ? chosenSources.add(label) : chosenSources.delete(label)))),
   );
   list();

@@ -50,7 +50,7 @@ def delete(arguments: argparse.Namespace) -> int:
     plain(
         words(
             f"{gone.conversation_id} is removed, with {runs} of it",
-            f"已删除 {gone.conversation_id} 及其 {gone.runs} 次运行",
+            f"已删除 {gone.conversation_id} 及其 {gone.runs} 次问答",
         )
     )
     return OK

@@ -16,7 +16,7 @@ def figures(arguments: argparse.Namespace) -> int:
     table(
         words(
             "DAY,RUNS,CALLS/RUN,BRAKES/RUN,NO ANSWER,BAD CITATIONS,CHAT TOKENS/RUN,RUN P50,RUN P95,SNAPSHOT AGE,QUEUE,LOST",
-            "日期,运行,调用/次,制动/次,未作答,引用失败,对话词元/次,运行 P50,运行 P95,快照天数,队列,丢失",
+            "日期,问答,查找/次,上限/次,未回答,出处不成立,对话 token/次,用时 P50,用时 P95,快照天数,队列,丢失",
         ).split(","),
         [_line(day) for day in found.days],
     )

@@ -23,11 +23,11 @@ _OUTCOMES: Final = {
     "skipped": ("skipped", "跳过"),
 }
 _REASONS: Final[dict[Reason, tuple[str, str]]] = {
-    "not_recorded": ("the run is older than the record of its tool calls", "该运行早于工具调用记录"),
+    "not_recorded": ("the run is older than the record of its tool calls", "这次问答早于查找记录功能"),
     "snapshot_gone": ("its snapshot is not here any more", "其快照已不存在"),
     "snapshot_unusable": ("its snapshot can't be read", "其快照无法读取"),
     "snapshot_differs": ("another snapshot has its id", "同一编号下是另一个快照"),
-    "access_reduced": ("it could read more than you may", "该运行当时可见的内容多于您现在的权限"),
+    "access_reduced": ("it could read more than you may", "这次问答当时可见的内容多于您现在的权限"),
     "scope_gone": ("documents of its scope can't be seen any more", "其范围内的文档已不可见"),
     "nothing_to_compare": ("nothing was compared", "没有可比较的内容"),
     "embedding_differs": ("it takes another embedding model", "需要另一个向量模型"),

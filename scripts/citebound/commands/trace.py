@@ -42,7 +42,7 @@ _SHOWN: Final = (  # attribute, label; in the order shown
 _WHY: Final[dict[str, tuple[str, str]]] = {
     "empty": ("the file is empty", "文件是空的"),
     "no_json": ("it is no JSON", "不是 JSON 文件"),
-    "foreign": ("it is JSON, but no run that Citebound saved", "是 JSON 文件，但不是 Citebound 保存的运行"),
+    "foreign": ("it is JSON, but no run that Citebound saved", "是 JSON 文件，但不是 Citebound 保存的问答"),
     "newer": ("a newer Citebound saved it; update this one", "由更新版本的 Citebound 保存，请先更新"),
     "older": (
         "an older Citebound saved it, in a form that is not read any more",
@@ -63,11 +63,11 @@ def runs(arguments: argparse.Namespace) -> int:
         return OK
     if not found:
         note(
-            words("no run fits", "没有符合条件的运行") if wanted else words("nothing has been asked yet", "还没有提问")
+            words("no run fits", "没有符合条件的问答") if wanted else words("nothing has been asked yet", "还没有提问")
         )
         return OK
     table(
-        words("RUN,ASKED,STATUS,STOPPED BY,SOURCES,TOKENS,QUESTION", "运行,时间,状态,停止原因,来源,token,问题").split(
+        words("RUN,ASKED,STATUS,STOPPED BY,SOURCES,TOKENS,QUESTION", "问答,时间,结果,停止原因,来源,token,问题").split(
             ","
         ),
         [

@@ -32,13 +32,18 @@ def up(_arguments: argparse.Namespace) -> int:
 
 def _welcome(settings: Settings, supervisor: Supervisor) -> None:
     address = supervisor.address
-    model = settings.chat.model or words("none: answers are quotations (extractive)", "未设置：以原文摘句作答")
+    model = settings.chat.model or words("none: answers are quotations (extractive)", "未连接：回答逐字引用原文")
     plain(words(f"Citebound is ready: {address}", f"Citebound 已就绪：{address}"), "bold green")
-    plain(words(f"  data folder  {settings.data_dir}", f"  数据目录  {settings.data_dir}"))
-    plain(words(f"  chat model   {model}", f"  对话模型  {model}"))
+    plain(words(f"  data folder  {settings.data_dir}", f"  数据文件夹  {settings.data_dir}"))
+    plain(words(f"  chat model   {model}", f"  语言模型  {model}"))
     for trouble in supervisor.troubles:
         plain(f"! {trouble}", "yellow")
-    plain(words("Try in another terminal:", "在另一个终端里试试："))
+    plain(
+        words(
+            "Open this address in a browser to add documents and ask.", "在浏览器中打开上面的地址，即可添加文档并提问。"
+        )
+    )
+    plain(words("Or in another terminal:", "或在另一个终端中："))
     plain(as_called(words("  ./scripts/run import FOLDER", "  ./scripts/run import 文件夹")))
     plain(
         as_called(
