@@ -6,7 +6,8 @@ from typing import Final, Literal
 
 from msgspec import Struct, structs
 
-from api.web.run_prompts import Message, Part, Patience, Said, differences
+from api.web.alike import Patience
+from api.web.run_prompts import Message, Part, Said, differences
 from api.web.run_turns import Ask, Turn
 from api.web.run_view import RunView, Version
 from api.web.text_diff import text_parts

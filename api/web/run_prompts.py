@@ -1,16 +1,15 @@
 """Prompts as they were sent, and in what one differs from the one before. Pure."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from api.web.alike import Patience, opcodes
 from api.web.run_spans import decoded
 
 MOST_LINES = 4_000  # of a changed message: more are shown as replaced, finding what is alike would take seconds
-MOST_PAIRS = 10_000_000  # of lines or messages compared for one page, some three seconds: prompts after that are shown without differences
 Fate = Literal["first", "same", "changed", "added", "removed"]
 Said: TypeAlias = tuple[str, str]  # role, text
 
@@ -30,18 +29,6 @@ class Message(Struct, frozen=True, kw_only=True):
     fate: Fate
     parts: tuple[Part, ...]
     chars: int
-
-
-class Patience:
-    """How much may still be compared for one page. A file may hold prompts that were made to take for ever."""
-
-    def __init__(self, pairs: int = MOST_PAIRS) -> None:
-        self._left = pairs
-
-    def suffices(self, old: int, new: int) -> bool:
-        """Take what comparing so many with so many costs at worst; False = it is used up."""
-        self._left -= old * new
-        return self._left >= 0
 
 
 def messages(prompt: str) -> tuple[Said, ...]:
@@ -68,11 +55,11 @@ def differences(
 ) -> tuple[Message, ...]:
     """`after`, message by message, with what is new against `before`; None = there was none."""
     patience = patience or Patience()
-    if before is None or not patience.suffices(len(before), len(after)):
+    steps = None if before is None else opcodes(before, after, patience)
+    if before is None or steps is None:
         return tuple(_message(one, "first") for one in after)
     told: list[Message] = []
-    matcher = SequenceMatcher(None, list(before), list(after), autojunk=False)
-    for tag, i, i_end, j, j_end in matcher.get_opcodes():
+    for tag, i, i_end, j, j_end in steps:
         if tag == "equal":
             told += [_message(one, "same") for one in after[j:j_end]]
             continue
@@ -103,10 +90,11 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _compared(old: list[str], new: list[str], patience: Patience) -> list[_Run]:
-    if len(old) + len(new) > MOST_LINES or not patience.suffices(len(old), len(new)):
+    steps = opcodes(old, new, patience) if len(old) + len(new) <= MOST_LINES else None
+    if steps is None:
         return [("removed", old), ("added", new)]
     told: list[_Run] = []
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i, i_end, j, j_end in steps:
         if tag == "equal":
             told.append(("same", new[j:j_end]))
         else:

@@ -5,8 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from api.web.alike import Patience
 from api.web.run_budget import Admission, Budget, admission, budget, is_admission
-from api.web.run_prompts import Message, Patience, Said, differences, messages, pretty
+from api.web.run_prompts import Message, Said, differences, messages, pretty
 from api.web.run_searches import SearchView, searches
 from api.web.run_spans import Pair, artifact, decoded, facts, kind_of, label_of, number, text, took_ms, walked
 from shared.telemetry import names

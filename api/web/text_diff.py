@@ -1,10 +1,10 @@
 """In what two texts differ, for people: by words in Latin script, by characters in Chinese. Pure."""
 
 import re
-from difflib import SequenceMatcher
 from typing import Final
 
-from api.web.run_prompts import Part, Patience, parts
+from api.web.alike import Patience, opcodes
+from api.web.run_prompts import Part, parts
 
 MOST_PIECES: Final = (
     4_000  # of both together: finding what is alike in longer ones would take seconds; they are compared by lines
@@ -17,10 +17,11 @@ def text_parts(before: str, after: str, patience: Patience | None = None) -> tup
     """Those but the added ones, joined, are `before`; those but the removed ones, `after`."""
     patience = patience or Patience()
     old, new = _PIECE.findall(before), _PIECE.findall(after)
-    if len(old) + len(new) > MOST_PIECES or not patience.suffices(len(old), len(new)):
+    steps = opcodes(old, new, patience) if len(old) + len(new) <= MOST_PIECES else None
+    if steps is None:
         return parts(before, after, patience)
     told: list[tuple[str, str, str]] = []  # same, removed, added: one of a kind, or both of the others
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i, i_end, j, j_end in steps:
         was, now = "".join(old[i:i_end]), "".join(new[j:j_end])
         told.append((was, "", "") if tag == "equal" else ("", was, now))
     return _parts(_joined(told))

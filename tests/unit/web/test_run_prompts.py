@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.web.run_prompts import MOST_LINES, Message, Patience, differences, messages, parts
+from api.web.alike import Patience
+from api.web.run_prompts import MOST_LINES, Message, differences, messages, parts
 from tests.unit.web.factories import a_prompt
 
 TEXTS = st.lists(st.sampled_from(["年假五天。\n", "年假十天。\n", "berth 12 EUR\r\n", "\n", "末行", "a\u2028b"])).map(
@@ -66,7 +67,7 @@ def test_messages_are_read_as_they_were_sent() -> None:
 
 
 def test_when_patience_is_used_up_prompts_are_shown_without_differences() -> None:
-    patience = Patience(pairs=5)
+    patience = Patience(steps=4)
     one, other = (("user", "问"),), (("user", "答"), ("user", "问"))
     assert [found.fate for found in differences(one, other, patience)] == ["added", "same"]
     assert [found.fate for found in differences(other, other, patience)] == ["first", "first"]
