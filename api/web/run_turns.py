@@ -248,4 +248,12 @@ def _failed(span: SpanNode) -> str:
 
 
 def _of_kind(turn: SpanNode, kind: str) -> Iterator[SpanNode]:
-    return (one for _, one in walked(turn.children) if kind_of(one) == kind)
+    """Beneath the turn, but in no other turn and in none of its own kind: a file may hold a thousand within one another."""
+    left = list(reversed(turn.children))
+    while left:
+        span = left.pop()
+        found = kind_of(span)
+        if found == kind:
+            yield span
+        elif found != "turn":
+            left += reversed(span.children)

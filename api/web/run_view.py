@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.web.run_layers import BlockWay, Happenings, block_ways, happenings
+from api.web.run_sentences import Sentences
 from api.web.run_spans import Row, artifact, rows, text, walked
 from api.web.run_turns import Turn, turns
 from shared.telemetry import names
@@ -116,23 +117,17 @@ def titled(view: RunView, titles: Mapping[str, Title]) -> RunView:
 def marked(said: str, citations: Sequence[Citation], claims: Sequence[ClaimCheck]) -> tuple[str | Mark, ...]:
     """The answer's text in pieces: marks that are citations, and what stands between them."""
     known = {one.marker: one for one in citations}
+    sentences = Sentences(said, claims)
     told: list[str | Mark] = []
     start = 0
     for found in _MARK.finditer(said):
         citation = known.get(int(found[1]))
         if citation is None:
             continue
-        verdict = _verdict(said, found.start(), citation, claims)
+        verdict = sentences.verdict(citation.marker, before=found.start()) or citation.verdict
         told += [said[start : found.start()], Mark(marker=citation.marker, citation=citation, verdict=verdict)]
         start = found.end()
     return tuple(one for one in (*told, said[start:]) if one != "")
-
-
-def _verdict(said: str, at: int, citation: Citation, claims: Sequence[ClaimCheck]) -> Verdict:
-    """Of the last sentence before the mark that stands at it."""
-    places = [(said.rfind(one.sentence, 0, at), one) for one in claims if citation.marker in one.markers]
-    place, claim = max(places, key=lambda one: one[0], default=(-1, None))
-    return citation.verdict if claim is None or place < 0 else claim.verdict
 
 
 def _kept(file: RunFile) -> Kept:

@@ -162,6 +162,15 @@ def test_a_mark_has_the_verdict_of_its_own_sentence() -> None:
     ]  # fmt: skip
 
 
+def test_turns_within_turns_show_a_call_of_the_model_once() -> None:
+    """Only a file that was made up has them; a hundred of them would show it a hundred times."""
+    turn = a_span(names.TURN, a_span("chat m", artifacts={"prompt": FIRST}), turn_number=9)
+    for number in range(9):
+        turn = a_span(names.TURN, turn, turn_number=number)
+    told = run_view(a_file(a_run(), turn, contents=[FIRST])).turns
+    assert [len(one.asks) for one in told] == [0] * 9 + [1]
+
+
 def test_a_reply_in_a_conversation_beside_the_runs_own_is_compared_with_none_of_it() -> None:
     aside = a_prompt(("user", "改写这个问题"))
     spans = [
