@@ -62,6 +62,7 @@ from shared.layout import Layout
 from shared.llm.open import open_chat
 from shared.llm.port import Chat
 from shared.providers.connections import Connections
+from shared.providers.opening import check_opens
 from shared.rerank.open import open_reranker
 from shared.rerank.port import Reranker
 from shared.settings import Settings
@@ -129,7 +130,7 @@ def create_app(
         sessions=Sessions(secret, owner_key=settings.api.api_key),
         bell=bell,
         warmth=warming,
-        connections=Connections({} if env is None else env, in_force=settings),
+        connections=Connections({} if env is None else env, in_force=settings, check_opens=check_opens),
         start_again=start_again,
         chat_model=None if chat is None else chat.model,
         started_at_ms=now_ms(),

@@ -9,6 +9,7 @@ from shared.settings import Settings
 from shared.settings_listed import list_settings
 
 MASK = "(set, hidden)"
+HIDDEN_USERINFO = "://***@"
 Origin = Literal["default", "file", "environment", "credential_store"]
 
 
@@ -50,4 +51,4 @@ def without_userinfo(text: str) -> str:
     """An address without a user and a password in it."""
     scheme, separator, rest = text.partition("://")
     host, slash, path = rest.partition("/")
-    return f"{scheme}://***@{host.rpartition('@')[2]}{slash}{path}" if separator and "@" in host else text
+    return f"{scheme}{HIDDEN_USERINFO}{host.rpartition('@')[2]}{slash}{path}" if separator and "@" in host else text

@@ -7,7 +7,7 @@ Source: decisions 0129, 0130.
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -16,14 +16,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict, replace
 
 from shared.credentials import CredentialStore, StoreState, SystemStore, secrets_of_use, variable_of
-from shared.errors import Conflict, InvalidArgument, SettingsError
+from shared.errors import Conflict, InvalidArgument, SettingsError, StorageError
 from shared.lifeline import PARENT_PIPE
 from shared.providers.verdict import PARTS, Part
 from shared.settings import Settings
 from shared.settings_file import draft, edited, put_in_place, read_text
 from shared.settings_listed import list_settings
 from shared.settings_load import CONFIG_NAME, config_file, data_folder, load_settings
-from shared.settings_shown import Shown, shown_settings, without_userinfo
+from shared.settings_shown import HIDDEN_USERINFO, Shown, shown_settings, without_userinfo
 
 KeyOrigin = Literal["none", "environment", "credential_store"]
 _FIELDS: dict[Part, tuple[str, ...]] = {
@@ -69,12 +69,23 @@ class Overview(Struct, frozen=True, kw_only=True):
 
 
 class Connections:
-    """`env`: what the process was started with. `in_force`: the settings that were read from it then."""
+    """`env`: what the process was started with. `in_force`: the settings that were read from it then.
 
-    def __init__(self, env: Mapping[str, str], *, in_force: Settings, store: CredentialStore | None = None) -> None:
+    `check_opens`: raises SettingsError for what no process could start with.
+    """
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        *,
+        in_force: Settings,
+        store: CredentialStore | None = None,
+        check_opens: Callable[[Settings], None] = lambda _: None,
+    ) -> None:
         self._env = {**env, "CITEBOUND_DATA_DIR": in_force.data_dir}
         self._in_force = in_force
         self._store = SystemStore(env) if store is None else store
+        self._check_opens = check_opens
         self._lock = threading.Lock()
 
     def overview(self) -> Overview:
@@ -93,12 +104,17 @@ class Connections:
         """As the next start would read them. Raises: SettingsError."""
         return load_settings(self._env, stored=self._store.get)
 
+    def check_start(self) -> None:
+        """Whether the processes could start again: one that could not would be gone, and this page with it. Raises: SettingsError."""
+        self._check_opens(self.now())
+
     def with_wanted(self, part: Part, wanted: Wanted) -> Settings:
         """The settings as they would be, for a check before anything is kept.
 
         Raises: InvalidArgument, Conflict, SettingsError.
         """
         now = self.now()
+        wanted = _as_meant(getattr(now, part).base_url, wanted)
         self._refuse_fixed(now, part, wanted)
         key = self._key_for(now, part, wanted)
         section = getattr(now, part)
@@ -111,6 +127,7 @@ class Connections:
         Raises: InvalidArgument, Conflict, SettingsError, StorageError; then nothing was changed.
         """
         with self._lock:
+            wanted = _as_meant(getattr(self.now(), part).base_url, wanted)
             self.with_wanted(part, wanted)
             name, path = f"{part}.api_key", self._path()
             keeps = wanted.api_key is UNSET and wanted.base_url is not None
@@ -130,14 +147,25 @@ class Connections:
                     config=drafted,
                     stored=lambda one: key if one == name and not keeps else self._store.get(one),
                 )
-                if key is not None:
-                    self._store.put(name, key)
-                elif not keeps:
-                    self._store.forget(name)
-                put_in_place(drafted, path)
+                self._check_opens(made)
+                before = None if keeps else self._store.get(name)
+                if not keeps:
+                    self._keep(name, key)
+                try:
+                    put_in_place(drafted, path)
+                except StorageError:  # the new key must not go to the server of before
+                    if not keeps:
+                        self._keep(name, before)
+                    raise
             finally:
                 drafted.unlink(missing_ok=True)
             return made
+
+    def _keep(self, name: str, key: str | None) -> None:
+        if key is None:
+            self._store.forget(name)
+        else:
+            self._store.put(name, key)
 
     def _is_ours(self, one: Shown) -> bool:
         """The embedded broker's socket, which the supervisor puts into its children's environment: nobody set that."""
@@ -226,6 +254,19 @@ def _values(part: Part, wanted: Wanted) -> dict[str, Any]:
     elif wanted.dimensions is not None:
         raise InvalidArgument("Only embeddings have dimensions.", field="dimensions")
     return values
+
+
+def _as_meant(kept: str | None, wanted: Wanted) -> Wanted:
+    """With the user and password that were not shown, where the address of before comes back with the stars in their place.
+
+    Raises: InvalidArgument where there is nothing that the stars could stand for.
+    """
+    if wanted.base_url is None or HIDDEN_USERINFO not in wanted.base_url:
+        return wanted
+    if kept is None or HIDDEN_USERINFO not in without_userinfo(kept) or _server(kept) != _server(wanted.base_url):
+        raise InvalidArgument("The stars in the address stand for nothing here. Write it whole.", field="base_url")
+    userinfo = urlsplit(kept).netloc.rpartition("@")[0]
+    return replace(wanted, base_url=wanted.base_url.replace(HIDDEN_USERINFO, f"://{userinfo}@", 1))
 
 
 def _decided_by(variable: str, name: str) -> Conflict:

@@ -36,6 +36,7 @@ from shared.layout import Layout
 from shared.llm.port import Chat
 from shared.prompts import Bundle
 from shared.providers.connections import Connections
+from shared.providers.opening import check_opens
 from shared.settings import Settings
 from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
@@ -170,7 +171,7 @@ class Site:
                 sessions=Sessions(secret, owner_key=self.settings.api.api_key, now_ms=self.now_ms),
                 bell=self.bell,
                 warmth=self.warmth,
-                connections=Connections(self.env, in_force=self.settings, store=self.store),
+                connections=Connections(self.env, in_force=self.settings, store=self.store, check_opens=check_opens),
                 start_again=self.start_again,
                 chat_model=None if self.chat is None else self.chat.model,
                 now_ms=self.now_ms,

@@ -102,3 +102,11 @@ def test_a_process_that_was_started_by_itself_says_so_instead_of_going(site: Sit
         assert not client.get("/api/settings").json()["can_restart"]
         reply = client.post("/api/settings/restart")
     assert (reply.status_code, reply.json()["code"]) == (409, "conflict")
+
+
+def test_settings_that_could_not_be_started_with_start_nothing(site: Site) -> None:
+    (site.layout.root / "citebound.toml").write_text("[chat]\nmodel = 7\n")
+    with site.client() as client:
+        reply = client.post("/api/settings/restart")
+    assert (reply.status_code, reply.json()["code"]) == (400, "invalid_settings")
+    assert site.restarts == 0

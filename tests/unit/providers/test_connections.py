@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from shared.errors import CiteboundError
 from shared.providers.connections import Connections, Wanted
+from shared.providers.opening import check_opens
 from shared.providers.verdict import Part
 from shared.settings_load import load_settings
 from tests.doubles.credential_store import MemoryStore
@@ -17,7 +18,7 @@ DEEPSEEK = "https://api.deepseek.com/v1"
 
 def connections(folder: Path, store: MemoryStore, **env: str) -> Connections:
     given = {**env, "CITEBOUND_DATA_DIR": str(folder)}
-    return Connections(given, in_force=load_settings(given, stored=store.get), store=store)
+    return Connections(given, in_force=load_settings(given, stored=store.get), store=store, check_opens=check_opens)
 
 
 def wanted(base_url: str | None = DEEPSEEK, *, api_key: str | UnsetType | None = UNSET) -> Wanted:
@@ -141,3 +142,43 @@ def test_the_overview_tells_where_everything_comes_from_and_no_secret(tmp_path: 
     assert not seen.pending
     one.save("chat", wanted(None))
     assert one.overview().pending
+
+
+def test_what_no_process_could_start_with_is_not_kept(tmp_path: Path) -> None:
+    """It would end the whole instance at the next start, the page that could mend it included."""
+    one = connections(tmp_path, MemoryStore())
+    unknown = Wanted(base_url="https://example.com/v1", model="nobody-knows-it", api_key=None)
+    assert code(one, "embedding", unknown) == "invalid_settings"
+    assert text(tmp_path) == ""
+    one.check_start()
+    (tmp_path / "citebound.toml").write_text(
+        '[embedding]\nprovider = "openai"\nbase_url = "https://example.com/v1"\nmodel = "nobody-knows-it"\n'
+    )
+    with pytest.raises(CiteboundError) as caught:
+        one.check_start()
+    assert caught.value.code == "invalid_settings"
+
+
+def test_a_user_and_a_password_in_an_address_come_back_though_the_page_shows_stars(tmp_path: Path) -> None:
+    (tmp_path / "citebound.toml").write_text(
+        '[chat]\nbase_url = "https://anna:geheim@example.com/v1"\nmodel = "a"\n', encoding="utf-8"
+    )
+    one = connections(tmp_path, MemoryStore())
+    [shown] = [found.base_url for found in one.overview().connections if found.part == "chat"]
+    assert shown == "https://***@example.com/v1"
+    assert one.save("chat", Wanted(base_url=shown, model="b")).chat.base_url == "https://anna:geheim@example.com/v1"
+    assert (
+        code(one, "chat", Wanted(base_url="https://***@other.example/v1", model="b", api_key=None))
+        == "invalid_argument"
+    )
+
+
+def test_where_the_file_can_not_be_replaced_the_key_of_before_stays(tmp_path: Path) -> None:
+    store = MemoryStore()
+    one = connections(tmp_path, store)
+    one.save("chat", wanted(api_key="sk-before"))
+    (tmp_path / "citebound.toml").rename(tmp_path / "moved.toml")
+    (tmp_path / "citebound.toml").mkdir()
+    (tmp_path / "citebound.toml" / "in the way").touch()
+    assert code(one, "chat", wanted(api_key=KEY)) == "storage_unavailable"
+    assert store.kept == {"chat.api_key": "sk-before"}
