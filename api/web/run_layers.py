@@ -9,10 +9,13 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.agent.words import content_terms
 from api.web.run_turns import ToolCall, Turn
+from shared.text.lang import detect_lang
 from shared.types.cases import Layer
 from shared.types.runs import LedgerEntry, RunRecord, Verdict
 
+TOUCHES = 0.2  # of the question's words in a passage: with fewer it is about something else
 MOST_BLOCKS = 200  # of those that only stood among the candidates: as many as a run of ten searches has
 State = Literal["good", "warn", "bad", "none"]
 Station = Literal["model", "called", "recalled", "let_in", "used", "cited"]
@@ -139,6 +142,8 @@ def _recalled(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]
     shown = _shown(record, turns, ways)
     if not shown:
         return _step("recalled", "bad", "nothing_found")
+    if _beside_the_question(record):
+        return _step("recalled", "bad", "found_beside", blocks=shown)
     return _step("recalled", "good", "found", blocks=shown)
 
 
@@ -162,9 +167,27 @@ def _used(record: RunRecord, ways: Sequence[BlockWay]) -> Step:
     cited = len({one.block_id for one in record.answer.citations})
     if not cited and record.answer.status == "clarification":
         return _step("used", "none", "asked_back")
+    if _beside_the_question(record):
+        return _step("used", "none", "nothing_fitting")
     if not cited:
         return _step("used", "bad", "ignored", blocks=read)
     return _step("used", "good", "used", cited=cited, blocks=read)
+
+
+def _beside_the_question(record: RunRecord) -> bool:
+    """Whether nothing was cited because nothing that was read is about what was asked, as far as words can tell.
+
+    A passage in another language shares no words with its question, so where most are, nothing is said.
+    """
+    answer, read = record.answer, record.ledger
+    if answer.citations or answer.status == "clarification":
+        return False
+    asked, chinese = content_terms(answer.question), detect_lang(answer.question) == "zh"
+    alike = [one for one in read if (detect_lang(one.seen) == "zh") == chinese]
+    if not asked or len(alike) * 2 <= len(read):
+        return False
+    needed = TOUCHES * len(asked)
+    return all(len(asked & content_terms(f"{one.section_path} {one.seen}")) < needed for one in alike)
 
 
 def _cited(record: RunRecord, removed: int) -> Step:

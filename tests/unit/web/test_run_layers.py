@@ -8,7 +8,7 @@ from api.web.run_view import run_view
 from shared.ids import BlockId
 from shared.telemetry import names
 from shared.types.runfiles import RunFile
-from shared.types.runs import ClaimCheck, Fingerprint, Limitation, RecordedCall, Retrieval, Usage
+from shared.types.runs import ClaimCheck, Fingerprint, Limitation, RecordedCall, Retrieval, RunRecord, Usage
 from shared.types.traces import SpanNode
 from tests.unit.web.factories import a_citation, a_file, a_run, a_span, an_admission, an_event
 
@@ -23,6 +23,13 @@ def a_turn(*, admitted: bool = True, failed: str = "", blocks: int = 1) -> SpanN
 
 def happened(file: RunFile) -> Happenings:
     return run_view(file).happened
+
+
+def reading(*seen: str) -> RunRecord:
+    """A run that read these passages when it was asked what the rate for lodging is, and cites none."""
+    record = a_run(read=[f"k3f9a2qd.v1#{n}" for n in range(len(seen))])
+    ledger = tuple(structs.replace(one, seen=text, section_path="规定") for one, text in zip(record.ledger, seen, strict=True))
+    return structs.replace(record, ledger=ledger)
 
 
 def states(found: Happenings) -> dict[str, str]:
@@ -40,6 +47,18 @@ WRONG: dict[str, tuple[str, RunFile]] = {
     "nothing was found": ("not_recalled", a_file(a_run(), a_turn(blocks=0))),
     "the budget refused it": ("refused_by_budget", a_file(a_run(), a_turn(admitted=False))),
     "the model left it aside": ("ignored", a_file(a_run(read=[BLOCK]), a_turn())),
+    "what was read is about something else": (
+        "not_recalled",
+        a_file(reading("访客在 B 门领取救生衣。", "消防泵每月测试一次。"), a_turn(blocks=2)),
+    ),
+    "what was read is about what was asked": (
+        "ignored",
+        a_file(reading("访客在 B 门领取救生衣。", "住宿费标准为每人每天 300 元。"), a_turn(blocks=2)),
+    ),
+    "what was read is in another language, where words tell nothing": (
+        "ignored",
+        a_file(reading("Visitors get theirs at gate B.", "消防泵每月测试一次。"), a_turn(blocks=2)),
+    ),
     "its source says something else": (
         "cited_wrongly",
         a_file(a_run(read=[BLOCK], cited=[a_citation(BLOCK, verdict="unsupported")]), a_turn()),
