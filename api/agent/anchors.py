@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from api.agent.facts import Facts, facts, plain_text
+from api.agent.facts import Facts, facts, plain_sentences, plain_text
 from api.agent.pins import pins
-from shared.text.sentences import sentences
 
 _BORDER = re.compile(r"[，；、,;\n|（）()]+|(?<=\d)\s+and\s+|\sand\s|\sbut\s|以及|而(?=[A-Z\d甲乙丙丁])")
 _LABEL = re.compile(
@@ -54,7 +53,7 @@ def turned_round(sentence: str, shown: str) -> bool:
     between = plain[plain.find(first) + len(first) : plain.find(second)]
     if not any(sign.islower() or sign > "\u3400" for sign in between):  # one name of two words
         return False
-    together = [text for text in _sentences(shown) if first in text and second in text]
+    together = [text for text in plain_sentences(shown) if first in text and second in text]
     return bool(together) and all(_other_way(sentence, text, first, second) for text in together)
 
 
@@ -77,7 +76,7 @@ def _rivals(said: frozenset[tuple[str, str]], seen: frozenset[tuple[str, str]]) 
 def _pieces(text: str) -> tuple[_Piece, ...]:
     """Clause by clause; a clause without an anchor of its own belongs to those before it in its sentence."""
     found: list[_Piece] = []
-    for sentence in filter(_FIGURE.search, _sentences(text)):
+    for sentence in filter(_FIGURE.search, plain_sentences(text)):
         standing: frozenset[tuple[str, str]] = frozenset()
         for piece in _BORDER.split(sentence):
             here = facts(piece)
@@ -109,8 +108,3 @@ def _parties(sentence: str) -> list[str]:
     labels = dict.fromkeys(label for label in _LABEL.findall(plain) if label.isascii())
     named += labels if len(labels) > 1 else ()
     return sorted(dict.fromkeys(named), key=plain.find)
-
-
-def _sentences(text: str) -> list[str]:
-    plain = plain_text(text)
-    return [plain[start:end] for start, end in sentences(plain)]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from api.agent.numerals import Spelled, in_digits
+from shared.text.sentences import sentences
 
 
 class Quantity(Struct, frozen=True, kw_only=True):
@@ -148,15 +149,17 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MONTH_SIGNS = {name[:3] for name in _MONTHS}
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+# each with what stands in every one of its dates
 _DATES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?",
-        r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d|\.\d)",
-        rf"\b{_MONTH} {_DAY}(?!\d)(?:,? (?P<year>\d{{4}}))?",
-        rf"\b{_DAY} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?",
-        rf"\b{_MONTH},? (?P<year>\d{{4}})",
+    (frozenset(signs), re.compile(pattern))
+    for signs, pattern in (
+        ("月", r"(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?"),
+        ("-/.", r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d|\.\d)"),
+        (_MONTH_SIGNS, rf"\b{_MONTH} {_DAY}(?!\d)(?:,? (?P<year>\d{{4}}))?"),
+        (_MONTH_SIGNS, rf"\b{_DAY} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?"),
+        (_MONTH_SIGNS, rf"\b{_MONTH},? (?P<year>\d{{4}})"),
     )
 )
 _QUOTED = re.compile(
@@ -182,9 +185,16 @@ def facts(text: str) -> Facts:
     spelled = in_digits(plain)
     rest, dates = _taken(spelled.text, _dates(spelled.text))
     quoted = tuple(next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(plain))
-    identifiers = [match[0] for match in _IDENTIFIER.finditer(rest) if not _NUMBER.fullmatch(match[0])]
-    without = _IDENTIFIER.sub(lambda match: match[0] if _NUMBER.fullmatch(match[0]) else " " * len(match[0]), rest)
-    names = [*identifiers, *_capitalised(without)]
+    names: list[str] = []
+
+    def taken(match: re.Match[str]) -> str:
+        if _NUMBER.fullmatch(match[0]):
+            return match[0]
+        names.append(match[0])
+        return " " * len(match[0])
+
+    without = _IDENTIFIER.sub(taken, rest)
+    names += _capitalised(without)
     return Facts(
         quantities=_quantities(without, spelled, plain), dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted
     )
@@ -195,10 +205,17 @@ def plain_text(text: str) -> str:
     return re.sub(r"[*_]{2,}", "", unicodedata.normalize("NFKC", text)).replace("\u2212", "-").replace("m²", "m2")
 
 
+@lru_cache(maxsize=64)
+def plain_sentences(text: str) -> tuple[str, ...]:
+    """Those of its plain text. Several rules ask for the same evidence's."""
+    plain = plain_text(text)
+    return tuple(plain[start:end] for start, end in sentences(plain))
+
+
 def _dates(text: str) -> list[tuple[int, int, Date]]:
     found: list[tuple[int, int, Date]] = []
-    for pattern in _DATES:
-        for match in pattern.finditer(text):
+    for signs, pattern in _DATES:
+        for match in pattern.finditer(text) if any(one in text for one in signs) else ():
             if any(start < match.end() and match.start() < end for start, end, _ in found):
                 continue
             parts = match.groupdict()
@@ -259,7 +276,9 @@ def _capitalised(text: str) -> list[str]:
     for match in _CAPITALISED.finditer(text):
         word = match[0].removesuffix("'s")
         acronym = sum(char.isupper() for char in word) > 1
-        if word.lower() in GENERIC or (not acronym and _SENTENCE_START.search(text[: match.start()][-40:])):
+        if word.lower() in GENERIC or (
+            not acronym and _SENTENCE_START.search(text[max(match.start() - 40, 0) : match.start()])
+        ):
             continue
         names.append(word)
     return names

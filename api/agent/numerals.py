@@ -23,8 +23,9 @@ _WORDS = {word: value for value, word in enumerate(_UNITS.split())} | {
 }
 _MULTIPLIERS = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SMALL, _LARGE = "|".join(_WORDS), "|".join(_MULTIPLIERS)
+_FIRST = "".join(sorted({word[0] for word in _WORDS} | {"a"}))  # looked at before the whole choice is tried
 _ENGLISH = re.compile(
-    rf"(?i)(?<![A-Za-z0-9-])(?:(?:{_SMALL})|an?(?= (?:{_LARGE})\b))(?:[ -](?:and )?(?:{_SMALL}|{_LARGE})\b)*+(?![A-Za-z]|-[A-Za-z])"
+    rf"(?i)(?<![A-Za-z0-9-])(?=[{_FIRST}])(?:(?:{_SMALL})|an?(?= (?:{_LARGE})\b))(?:[ -](?:and )?(?:{_SMALL}|{_LARGE})\b)*+(?![A-Za-z]|-[A-Za-z])"
 )
 
 

@@ -4,16 +4,17 @@ A search for a pattern that begins with a choice tries every place of a text; wh
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from msgspec import Struct
 
 _ODD = re.compile(
     "[\u0130\u0131\u017f\u212a]"
 )  # the other characters that stand for an ASCII letter where case is ignored
-_OPTIONAL = re.compile(r"[?*]|\{0?,")
+_OPTIONAL = re.compile(r"[?*]|\{0?[,}]")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{\d*,?\d*\})[?+]?")
 _GROUP = re.compile(r"\((?:\?(:|i:|<?[=!]))?")
+_MANY = 12  # words that a run of characters with classes in it is written out to
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
 
 
@@ -72,39 +73,50 @@ def _choice(source: str, at: int) -> tuple[frozenset[str], int]:
 
 
 def _sequence(source: str, at: int) -> tuple[frozenset[str], int]:
-    candidates: list[frozenset[str]] = [frozenset({""})]
-    run = ""
+    candidates: list[frozenset[str]] = []
+    run = frozenset({""})  # what the last characters may be, exactly
     while at < len(source) and source[at] not in "|)":
-        here, end = _item(source, at)
+        item, end = _item(source, at)
         quantifier = _QUANTIFIER.match(source, end)
-        optional = _OPTIONAL.match(source, end) is not None
-        if isinstance(here, str) and here and not optional:
-            run += here
-        if quantifier is not None or not isinstance(here, str) or not here:
-            candidates.append(frozenset({run}))
-            run = ""
-            if not isinstance(here, str) and not optional:
-                candidates.append(here)
+        repeated = quantifier[0] if quantifier else ""
+        ends = item.exactly | {""} if repeated == "?" else item.exactly
+        longer = _joined(run, ends) if repeated in ("", "?") else None
+        if item.exactly and longer is not None:
+            run = longer
+        else:
+            candidates += [run, item.exactly or item.contains] if _OPTIONAL.match(repeated) is None else [run]
+            run = frozenset({""})
         at = quantifier.end() if quantifier else end
-    candidates.append(frozenset({run}))
+    candidates.append(run)
     return max(candidates, key=lambda one: (min(map(len, one)), -len(one))), at
 
 
-def _item(source: str, at: int) -> tuple[str | frozenset[str], int]:
-    """One thing that a quantifier would stand for: a character, the words of a group, or "" for what has no letters of its own."""
+def _joined(run: frozenset[str], then: Set[str]) -> frozenset[str] | None:
+    return frozenset(one + other for one in run for other in then) if len(run) * len(then) <= _MANY else None
+
+
+class _Item(Struct, frozen=True):
+    """What a quantifier would stand for: one of some strings, or something that has one of some words in it."""
+
+    exactly: frozenset[str] = frozenset()
+    contains: frozenset[str] = frozenset({""})
+
+
+def _item(source: str, at: int) -> tuple[_Item, int]:
     if source[at] == "\\":
         letter = source[at + 1]
-        return ("" if letter.isalnum() else letter), at + 2
+        return (_Item() if letter.isalnum() else _Item(frozenset({letter}))), at + 2
     if source[at] == "[":
         match = _CLASS.match(source, at)
         if match is None:
             raise ValueError(f"unbalanced class: {source!r}")
-        return "", match.end()
+        signs = match[0][1:-1]
+        return (_Item() if re.search(r"[\\^-]", signs) else _Item(frozenset(signs))), match.end()
     if source[at] == "(":
         opened = _GROUP.match(source, at)
         assert opened is not None
         inner, end = _choice(source, opened.end())
         if source[end : end + 1] != ")":
             raise ValueError(f"unbalanced group: {source!r}")
-        return ("" if opened[1] and opened[1][-1] in "=!" else inner), end + 1
-    return ("" if source[at] in ".^$" else source[at]), at + 1
+        return (_Item() if opened[1] and opened[1][-1] in "=!" else _Item(contains=inner)), end + 1
+    return (_Item() if source[at] in ".^$" else _Item(frozenset({source[at]}))), at + 1

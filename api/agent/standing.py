@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import permutations
 
-from api.agent.facts import facts, plain_text
+from api.agent.facts import facts, plain_sentences, plain_text
 from api.agent.words import content_terms
-from shared.text.sentences import sentences
 
 _NEAR = 0.15  # below the best sentence's share of common words: still one that the claim may come from
 _ABOUT = 0.5  # share of its words without figures that a clause about the same thing has
@@ -74,8 +73,7 @@ def _places(sentence: str, shown: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _split(shown: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Its sentences with their terms, once for all the claims that are held against it."""
-    plain = plain_text(shown)
-    return tuple((plain[start:end], content_terms(plain[start:end])) for start, end in sentences(plain))
+    return tuple((sentence, content_terms(sentence)) for sentence in plain_sentences(shown))
 
 
 def _of_another(sentence: str, place: str) -> bool:

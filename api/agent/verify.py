@@ -57,8 +57,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         return Checked(verdict="unchecked", missing=(), score=0.0)
     sentence = LIST_MARK.sub("", sentence)
     shown = read("\n".join(evidence))
-    apart = conditioned(sentence, shown.text)
-    if shown.holds(sentence) and not apart:
+    if shown.holds(sentence) and not conditioned(sentence, shown.text):
         return Checked(verdict="supported", missing=(), score=1.0)
     said, other_language = facts(sentence), foreign(sentence, shown)
     terms = content_terms(sentence)
@@ -70,25 +69,38 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
     if terms and score < FOREIGN_SCORE and not found and not other_language:
         return Checked(verdict="unsupported", missing=(), score=score, reason="unrelated")
-    if not other_language:
-        agrees = agreement(sentence, shown.text)
-        if agrees == "contrary":
-            return Checked(verdict="unsupported", missing=(), score=score, reason="negation")
-        near = max(_share(terms, passage) for passage in shown.passages)
-        scattered = len(evidence) == 1 and not found and near < NEAR_SCORE
-        unsure = unsure or apart or agrees == "unsure" or scattered or _in_doubt(sentence, shown)
+    agrees = "same" if other_language else agreement(sentence, shown.text)
+    if agrees == "contrary":
+        return Checked(verdict="unsupported", missing=(), score=score, reason="negation")
     enough = score >= (FACTS_SCORE if found else SUPPORTED_SCORE)
-    return Checked(verdict="supported" if enough and not unsure else "unchecked", missing=(), score=score)
+    unsure = unsure or agrees == "unsure"
+    if (
+        not enough
+        or unsure
+        or (not other_language and _in_doubt(sentence, shown, together=len(evidence) == 1 and not found))
+    ):
+        return Checked(verdict="unchecked", missing=(), score=score)
+    return Checked(verdict="supported", missing=(), score=score)
+
+
+def _near(sentence: str, shown: Evidence) -> float:
+    terms = content_terms(sentence)
+    return max(_share(terms, passage) for passage in shown.passages)
 
 
 def _share(said: frozenset[str], seen: frozenset[str]) -> float:
     return len(said & seen) / len(said) if said else 0.0
 
 
-def _in_doubt(sentence: str, shown: Evidence) -> bool:
-    """Whether something in the sentence may not be what the evidence has, though no letter proves it."""
+def _in_doubt(sentence: str, shown: Evidence, *, together: bool) -> bool:
+    """Whether something in the sentence may not be what the evidence has, though no letter proves it.
+
+    `together`: whether its words must stand in one place.
+    """
     return (
-        _unshown_name(sentence, shown)
+        (together and _near(sentence, shown) < NEAR_SCORE)
+        or conditioned(sentence, shown.text)
+        or _unshown_name(sentence, shown)
         or says_more(sentence, shown.text, terms_shown=shown.terms)
         or other_part(sentence, shown)
         or misplaced(sentence, shown.text)

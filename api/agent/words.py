@@ -71,7 +71,7 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
     words = content_terms(latin) - _light_terms()
     if len(words - terms_shown) > len(words) // _WORDS_A_STRANGER:
         return True
-    seen = {_simple(character) for run in _HAN_RUN.findall(shown) for character in run}
+    seen = set(map(_simple, set("".join(_HAN_RUN.findall(shown)))))
     known = seen | _FUNCTION_CHARACTERS | _LIGHT_CHARACTERS
     runs = [[_simple(character) for character in run] for run in _HAN_RUN.findall(_JOINING.sub(" ", text))]
     if any(not {first, second} & known for run in runs for first, second in pairwise(run)):
