@@ -8,7 +8,9 @@ from api.web.frame import language, render, said_problem
 
 
 def is_of_web(request: AnyRequest) -> bool:
-    return "route_handler" in request.scope and "page" in request.scope["route_handler"].opt  # none: no such address
+    if "route_handler" not in request.scope:  # no such address: who would look at it?
+        return request.scope["method"] == "GET" and "text/html" in request.headers.get("accept", "")
+    return "page" in request.scope["route_handler"].opt
 
 
 def respond(request: AnyRequest, problem: Problem, headers: dict[str, str]) -> Response[str]:
@@ -25,6 +27,6 @@ def respond(request: AnyRequest, problem: Problem, headers: dict[str, str]) -> R
         status=problem.status,
         headers=headers,
         said=said,
-        detail=detail,
+        detail="" if problem.code == "not_found" else detail,  # which of the two it is stays unsaid
         error_id=problem.error_id,
     )

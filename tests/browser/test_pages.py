@@ -84,6 +84,16 @@ def test_stop_ends_the_run_and_says_so(library: Site, visit: Visit) -> None:
     expect(page.get_by_role("article").get_by_text("已停止。")).to_be_visible()
     expect(page.get_by_role("button", name="停止")).to_be_hidden()
     assert library.provider.wait(lambda one: one.gone > 0)
+    expect(page.get_by_role("article").get_by_text("失败")).to_have_count(0)
+
+
+def test_a_page_that_is_loaded_anew_before_the_answer_gives_the_question_back(library: Site, visit: Visit) -> None:
+    library.provider.script(Hang())
+    page = visit("/")
+    asked(page, "港口的泊位费是多少？")
+    expect(page.get_by_role("listitem").filter(has_text="正在思考").first).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("textbox").first).to_have_value("港口的泊位费是多少？")
 
 
 def test_a_question_stays_within_the_documents_that_were_chosen(library: Site, visit: Visit) -> None:
@@ -91,6 +101,7 @@ def test_a_question_stays_within_the_documents_that_were_chosen(library: Site, v
     page.get_by_text("Where to look").click()
     page.get_by_role("searchbox").fill("harbour")
     page.get_by_role("checkbox", name="Northquay harbour: fees").check()
+    expect(page.locator("#scope-sources legend")).to_be_in_viewport(ratio=1)
     picture(page, "scope-en")
     page.keyboard.press("Escape")
     expect(page.locator("#scope-said")).to_have_text("Northquay harbour: fees")

@@ -5,6 +5,7 @@ import { choose, scope } from "./scope.js";
 import * as source from "./source.js";
 import { Turn } from "./turn.js";
 
+const ASKING = "citebound-asking"; // of this window, while an answer is on its way
 const question = byId("question");
 const thread = byId("thread");
 let conversation = new URLSearchParams(location.search).get("conversation") ?? "new";
@@ -42,6 +43,7 @@ async function ask(text) {
   const abort = new AbortController();
   current = { turn, abort, runId: null };
   busy(true);
+  sessionStorage.setItem(ASKING, text); // a page that is left or loaded anew meanwhile gives it back
   try {
     const body = {
       question: text,
@@ -62,6 +64,7 @@ async function ask(text) {
     else turn.fail(words.run.lost);
   } finally {
     current = null;
+    sessionStorage.removeItem(ASKING);
     busy(false);
   }
 }
@@ -158,5 +161,7 @@ window.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   trouble(event.reason);
 });
+question.value ||= sessionStorage.getItem(ASKING) ?? "";
+sessionStorage.removeItem(ASKING);
 recall();
 about(new URLSearchParams(location.search).get("document"));

@@ -22,6 +22,7 @@ export function choose(docId, title) {
 
 byId("scope").addEventListener("toggle", async () => {
   if (!byId("scope").open) return;
+  place();
   documents = await getJson("/api/documents"); // each time: something may have been imported since
   const sources = [...new Set(documents.map((one) => one.source_label))];
   byId("scope-sources").replaceChildren(
@@ -46,6 +47,16 @@ byId("scope-clear").addEventListener("click", () => {
   for (const input of byId("scope").querySelectorAll("input[type=checkbox]")) input.checked = false;
   say();
 });
+
+/** Above or below, where there is more room, and no larger than that: in the middle of a page its top would be under the head. */
+function place() {
+  const at = byId("scope").getBoundingClientRect();
+  const above = at.top - document.querySelector(".top").getBoundingClientRect().bottom;
+  const below = window.innerHeight - at.bottom;
+  const body = byId("scope").querySelector(".scope-body");
+  body.classList.toggle("below", below > above);
+  body.style.maxHeight = `${Math.max(above, below) - 16}px`;
+}
 
 function list() {
   if (!documents.length) return; // not here yet

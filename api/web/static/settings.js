@@ -129,7 +129,7 @@ async function keep(form, body) {
   });
   if (form.elements.key) form.elements.key.value = "";
   const ask = form.dataset.part === "embedding" ? `${said.ask_restart}\n${said.ask_restart_embedding}` : said.ask_restart;
-  if (page.dataset.canRestart && (await agreed(ask, said.restart))) await restart();
+  if (page.dataset.canRestart && (await agreed(ask, said.restart, said.later))) await restart();
   else location.reload(); // what waits for the next start is said there
 }
 

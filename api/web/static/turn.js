@@ -77,17 +77,19 @@ export class Turn {
     const chip = (marker) => byMarker.has(marker) && this.chip(byMarker.get(marker));
     const cancelled = answer.termination_reason === "cancelled";
     const text = answer.text || (cancelled ? words.run.stopped : message);
+    const listed = answer.snapshot?.failed_documents?.length; // what is missing, one by one
+    const notes = answer.limitations.filter((one) => !(listed && one.code === "snapshot_partial"));
     this.body.append(
       ...[
         prose(text, chip),
         this.sources(answer.citations),
         this.claims(answer.claims ?? []),
-        part(words.run.notes, answer.limitations.map((one) => one.text)),
+        part(words.run.notes, notes.map((one) => one.text)),
         missing(answer.snapshot),
         ...this.meta(answer, given),
       ].filter(Boolean),
     );
-    this.say(`${cancelled ? words.run.stopped : words.run.done} ${text.slice(0, 2000)}`);
+    this.say(`${answer.status === "failed" ? "" : words.run.done} ${text.slice(0, 2000)}`);
   }
 
   fail(message, detail = "") {
@@ -149,11 +151,12 @@ export class Turn {
     const again = el("button.quiet.small", { type: "button" }, words.run.again);
     again.addEventListener("click", () => this.again());
     if (!answer) return [el("p.meta", {}, again)];
-    const badge = el(`span.badge${BADGE[answer.status] ? `.${BADGE[answer.status]}` : ""}`, {}, words.status[answer.status]);
+    const status = answer.termination_reason === "cancelled" ? "cancelled" : answer.status;
+    const badge = el(`span.badge${BADGE[status] ? `.${BADGE[status]}` : ""}`, {}, words.status[status]);
     const took = el("span", {}, fill(words.run.took, { s: (answer.duration_ms / 1000).toFixed(1) }));
     const { buttons, more } = thumbs(answer.run_id, given);
     const trace = el("a.quiet.small", { href: `/traces/${answer.run_id}` }, words.run.trace);
-    return [el("div.meta", {}, badge, took, again, answer.text ? copier(answer) : null, trace, buttons), more];
+    return [el("div.meta", {}, badge, took, again, answer.text && navigator.clipboard ? copier(answer) : null, trace, buttons), more];
   }
 }
 
@@ -178,8 +181,8 @@ function part(title, lines) {
 function missing(snapshot) {
   const failed = snapshot?.failed_documents ?? [];
   if (!failed.length) return null;
-  const shown = failed.map((one) => el("li", {}, el("strong", {}, one.key), " ", el("span.hint", {}, one.reason)));
-  return el("details.part.steps", {}, el("summary", {}, `${words.run.missing}: ${failed.length}`), el("p.hint", {}, words.run.missing_hint), el("ul.notes.missing", {}, ...shown));
+  const shown = failed.map((one) => el("li", {}, el("strong", {}, one.key), " ", el("span.hint", {}, words.failures[one.code] ?? one.reason)));
+  return el("details.part.steps", {}, el("summary", {}, `${words.run.missing}${words.colon}${failed.length}`), el("p.hint", {}, words.run.missing_hint), el("ul.notes.missing", {}, ...shown));
 }
 
 function copier(answer) {

@@ -63,6 +63,30 @@ def test_both_languages_say_the_same_things() -> None:
     assert keys(WORDS["en"]) == keys(WORDS["zh"])
 
 
+def test_the_chinese_pages_have_one_word_for_one_thing() -> None:
+    said = (Path(__file__).parents[3] / "api/web/words/zh.toml").read_text(encoding="utf-8")
+    others = {
+        "问答": ("次运行", "运行页面", "保存的运行"),
+        "问答记录": ("形成过程", "追踪"),
+        "token": ("词元",),
+        "向量": ("嵌入",),
+        "案例": ("个案。", "个案”"),
+        "按含义": ("按意思",),
+        "连接语言模型": ("配置语言模型",),
+    }
+    assert [(word, other) for word, unwanted in others.items() for other in unwanted if other in said] == []
+
+
+def test_an_address_that_is_none_is_a_page_in_a_browser_and_a_problem_for_programs(site: Site) -> None:
+    with site.client() as client:
+        page = client.get("/nowhere", headers={**BROWSER, "Accept-Language": "zh-CN"})
+        assert page.status_code == 404
+        assert "没有找到" in page.text
+        assert "/" in Page(page.text).links
+        assert client.get("/nowhere").json()["code"] == "not_found"
+        assert client.post("/nowhere", headers={**BROWSER, "Origin": ORIGIN}).json()["code"] == "not_found"
+
+
 def test_every_word_that_a_page_asks_for_is_there() -> None:
     folder = Path(__file__).parents[3] / "api/web/templates"
     for path in folder.glob("*.j2"):
