@@ -7,11 +7,14 @@ every other script by its keyword terms, without stop words.
 import re
 from functools import lru_cache
 from itertools import pairwise
+from operator import add
 
 from shared.text.terms import terms
 
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]+")
 _FUNCTION_CHARACTERS = frozenset("的了是着著吗嗎呢吧啊与與及或也之其")  # a pair with one of them says nothing
+_MEANING = re.compile(f"[^ {''.join(_FUNCTION_CHARACTERS)}]+")
+_NO_WORDS = re.compile(r"[\s，。；：、！？“”‘’（）《》【】「」『』…—·,.;:!?()'\"*|-]*")
 _SENTENCE = 600  # code points
 _WORDS_A_STRANGER = 6
 _CHARACTERS_A_STRANGER = 8
@@ -53,12 +56,12 @@ def _terms_of_sentence(text: str) -> frozenset[str]:
 
 def _terms_of(text: str) -> frozenset[str]:
     found: set[str] = set()
-    for run in _HAN_RUN.findall(text):
-        for first, second in pairwise(map(_simple, run)):
-            if first not in _FUNCTION_CHARACTERS and second not in _FUNCTION_CHARACTERS:
-                found.add(first + second)
-    others = terms(_HAN_RUN.sub(" ", text))
-    found.update(term for term in others if term not in _STOP and (len(term) > 1 or term.isdigit()))
+    runs = _HAN_RUN.findall(text)
+    for run in _MEANING.findall(_simplified(" ".join(runs))):
+        found.update(map(add, run, run[1:]))
+    rest = _HAN_RUN.sub(" ", text) if runs else text
+    if not _NO_WORDS.fullmatch(rest):
+        found.update([term for term in terms(rest) if term not in _STOP and (len(term) > 1 or term.isdigit())])
     return frozenset(found)
 
 
@@ -71,19 +74,29 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
     words = content_terms(latin) - _light_terms()
     if len(words - terms_shown) > len(words) // _WORDS_A_STRANGER:
         return True
-    seen = set(map(_simple, set("".join(_HAN_RUN.findall(shown)))))
-    known = seen | _FUNCTION_CHARACTERS | _LIGHT_CHARACTERS
-    runs = [[_simple(character) for character in run] for run in _HAN_RUN.findall(_JOINING.sub(" ", text))]
+    known = {*_simplified("".join(_HAN_RUN.findall(shown))), *_FUNCTION_CHARACTERS, *_LIGHT_CHARACTERS}
+    runs = [_simplified(run) for run in _HAN_RUN.findall(_JOINING.sub(" ", text))]
     if any(not {first, second} & known for run in runs for first, second in pairwise(run)):
         return True
     strangers = [character for run in runs for character in run if character not in known]
     return len(strangers) > sum(map(len, runs)) // _CHARACTERS_A_STRANGER
 
 
-@lru_cache(maxsize=32_768)
-def _simple(character: str) -> str:
-    """A character alone is its own term, folded as search folds it."""
-    return next(iter(terms(character)), character)
+def _simplified(han: str) -> str:
+    """Chinese characters and blanks, each folded as search folds it alone."""
+    return han.translate(_SIMPLE)
+
+
+class _Simple(dict[int, str]):
+    """What a character is written as, filled by what is asked for."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = simple = next(iter(terms(character)), character)
+        return simple
+
+
+_SIMPLE = _Simple()
 
 
 @lru_cache(maxsize=1)

@@ -42,7 +42,10 @@ _UNSPACED = r"\u0e01-\u0e4e\u0e80-\u0edf\u1000-\u109f\u1780-\u17d3"  # Thai, Lao
 _INDIC = r"\u0900-\u0963\u0966-\u0dff"  # with the vowel signs, which \w leaves out
 _LETTER = rf"(?:[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]|[{_INDIC}])"
 _UNCASED = rf"(?P<han>[{_HAN}]+)|(?P<pairs>[{_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}]+)"
-_NAME = rf"{_LETTER}+(?:[-_.,:/=@&'+#]+{_LETTER}+)*(?:\+\+|#)?"
+_LETTERS = (
+    rf"(?:[^\W_{_HAN}{_KANA}{_HANGUL}{_UNSPACED}]++|[{_INDIC}]++)++"  # {_LETTER}+, without a choice at each letter
+)
+_NAME = rf"{_LETTERS}(?:[-_.,:/=@&'+#]+{_LETTERS})*(?:\+\+|#)?"
 _RUN = re.compile(rf"{_UNCASED}|(?P<name>(?:(?<!\.)(?<!{_LETTER})\.(?=[A-Za-z]))?{_NAME})")
 _RUNS = {
     KEYWORD_VERSION: _RUN,
