@@ -69,8 +69,9 @@ def _scan(catalog: CatalogReader, call: Call, term: str, doc_ids: tuple[DocId, .
     within = narrowed(catalog, call, doc_ids)
     folded_term = fold(term)
     scan = catalog.scan(within, folded_term)
-    if scan.is_exact and scan.at_most is not None and scan.at_most * _LEAST_BYTES > call.most_bytes:
-        raise _too_large(call, f"{scan.at_most:,} blocks have the term")
+    room = call.most_bytes // _LEAST_BYTES
+    if scan.is_exact and (scan.ceiling or 0) > room and scan.at_most() > room:
+        raise _too_large(call, f"{scan.at_most():,} blocks have the term")
     rows, seen = Rows(call.most_bytes), list[SeenBlock]()
     total_count = 0
     for block in scan.blocks:
@@ -129,9 +130,9 @@ def _seen(block: ScannedBlock, text: str, first: int, *, rank: int) -> SeenBlock
 
 
 def _share(count: int, scan: Scan) -> str:
-    if scan.at_most is None:
+    if scan.ceiling is None:
         return f"{count:,} blocks with the term, and there are more"
-    return f"{count:,} of {'' if scan.is_exact else 'up to '}{scan.at_most:,} blocks with the term"
+    return f"{count:,} of {'' if scan.is_exact else 'up to '}{scan.at_most():,} blocks with the term"
 
 
 def _too_large(call: Call, what: str) -> TooLarge:

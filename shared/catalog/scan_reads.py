@@ -1,6 +1,6 @@
 """Every block of a snapshot that has a literal string, under a caller's access; each text is compared with the hash it was published with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,10 @@ class Scan(Struct, frozen=True, kw_only=True):
     """`blocks`: by doc_id, then document order; read while they are taken."""
 
     blocks: Iterator[ScannedBlock]
-    at_most: int | None  # how many they can be; None = not known before they are read
+    ceiling: (
+        int | None
+    )  # blocks that may have the term, others' included, so not to be told; None = the index doesn't say
+    at_most: Callable[[], int]  # those within of them; counted when it is asked for
     is_exact: bool = False  # that many they are
 
 
@@ -78,15 +81,17 @@ class ScanReads(DocumentReads):
         found = None if is_soon_read else self.candidates(folded_term)
         if found is None:
             every = self._scanned(BLOCKS, f"{where} order by d.doc_id, b.block_index", parameters)
-            return Scan(blocks=every, at_most=None)
-        if len(found) <= _BATCH:
+            return Scan(blocks=every, ceiling=None, at_most=lambda: 0)
+        is_exact, ceiling = is_gram(folded_term), len(found)
+        if ceiling <= _BATCH:
             parameters["ids"] = array(found.tolist())
             some = self._scanned(_NAMED, f"{where} order by b.doc_id, b.block_index", parameters)
-            return Scan(blocks=some, at_most=len(found))
-        found = self.placed(within, found)
-        return Scan(
-            blocks=self._in_batches(within, folded_term, found), at_most=len(found), is_exact=is_gram(folded_term)
-        )
+            return Scan(
+                blocks=some, ceiling=ceiling, at_most=lambda: len(self.placed(within, found)), is_exact=is_exact
+            )
+        there = self.placed(within, found)
+        some = self._in_batches(within, folded_term, there)
+        return Scan(blocks=some, ceiling=ceiling, at_most=lambda: len(there), is_exact=is_exact)
 
     def placed(self, within: Within, ids: Ids) -> Ids:
         """Rows of blocks that are within, by doc_id and block index."""

@@ -8,9 +8,10 @@ import pytest
 
 from api.retrieval.library import Pinned
 from api.tools.registry import Toolbox, ToolResult
+from shared.access import Access
 from tests.contract.tools.corpus import CORPUS, LEAVE
 from tests.contract.tools.world import World
-from tests.factories import a_document
+from tests.factories import NOW_MS, a_document
 
 MANY = [a_document(f"{name}.md", *["年假 and Annual leave。"] * 700) for name in "甲乙"]
 
@@ -58,6 +59,22 @@ def test_a_scan_that_is_refused_says_how_much_there_is_and_what_helps(world: Wor
     for term, error in refused.items():
         assert (error["code"], error["field"]) == ("too_large", "term")
         assert all(said in error["message"] for said in (TOLD[term], "100,000 bytes", "max_result_bytes", "doc_ids"))
+
+
+def test_a_refusal_counts_nothing_that_its_caller_may_not_see(world: World) -> None:
+    reader = Access(labels=frozenset({"team"}))
+    shown = a_document("食堂.md", *["年假 and Annual leave。"] * 300)
+    hidden = a_document("董事会.md", *["年假 and Annual leave。"] * 300, access=("board",))
+    world.most_result_bytes = 20_000
+
+    def refusals() -> list[str]:
+        return [world.call("scan_term", {"term": term}, access=reader).error["message"] for term in TOLD]
+
+    world.publish(shown)
+    alone = refusals()
+    world.publish(shown, hidden, now_ms=NOW_MS + 1)
+
+    assert refusals() == alone
 
 
 def test_a_scope_makes_of_a_refused_scan_one_that_answers(world: World) -> None:
