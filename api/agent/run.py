@@ -33,7 +33,7 @@ from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
 from shared.aside import aside, in_turn
 from shared.clock import NowMs, now_ms
 from shared.ids import ConversationId, RunId
-from shared.llm.port import Chat
+from shared.llm.port import Chat, ChatProfile
 from shared.prompts import Bundle
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach, keeps_contents
@@ -51,7 +51,7 @@ from shared.types.runs import (
     Scope,
     WantedPath,
 )
-from shared.version import APP_VERSION
+from shared.version import APP_VERSION, app_build
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
 
@@ -135,9 +135,10 @@ async def run_agent(
 
 @lru_cache(maxsize=1)
 def warm_up() -> None:
-    """Read what the first run would wait for from disk: token ranks and dictionaries. Blocking, once per process."""
+    """Read what the first run would wait for from disk: token ranks, dictionaries, its own build. Blocking, once per process."""
     count_tokens("")
     terms("預熱 warm up")
+    app_build()
 
 
 async def _run(
@@ -253,7 +254,7 @@ async def _visible_documents(pinned: Pinned) -> int:
 
 
 def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bundle, chosen: Route) -> RunManifest:
-    snapshot = pinned.snapshot
+    snapshot, profile = pinned.snapshot, ChatProfile() if chat is None else chat.profile
     return RunManifest(
         app_version=APP_VERSION,
         loop_version=LOOP_VERSION,
@@ -274,4 +275,7 @@ def _manifest(request: RunRequest, pinned: Pinned, chat: Chat | None, bundle: Bu
         prompt_bundle_parent=bundle.manifest.parent,
         path=chosen.path,
         path_reason=chosen.reason,
+        app_build=app_build(),
+        model_settings=profile.name,
+        model_settings_sha256=profile.sha256,
     )

@@ -168,10 +168,11 @@ def _versions(manifest: RunManifest | None, saved_by: str) -> tuple[Version, ...
     bundle = f"{manifest.prompt_bundle} ({manifest.prompt_bundle_origin})"
     limits = msgspec.to_builtins(manifest.limits)
     return (
-        Version(what="app", name=manifest.app_version),
+        Version(what="app", name=manifest.app_version, sha256=manifest.app_build),
         Version(what="bundle", name=bundle, sha256=manifest.prompt_bundle_sha256),
         Version(what="bundle_parent", name=manifest.prompt_bundle_parent or ""),
         Version(what="model", name=manifest.model),
+        Version(what="model_settings", name=manifest.model_settings, sha256=manifest.model_settings_sha256),
         Version(what="loop", name=f"{manifest.loop_version} · {manifest.protocol}"),
         Version(what="tools", name=manifest.tool_contract_version),
         Version(what="path", name=" · ".join(filter(None, (manifest.path, manifest.path_reason)))),

@@ -1,17 +1,19 @@
 """Any provider with OpenAI's `/chat/completions`: OpenAI, DeepSeek, DashScope, SiliconFlow, vLLM, llama.cpp, Ollama, …"""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
 import httpx
+import msgspec
 
 from shared.errors import SettingsError, UpstreamError
 from shared.llm.clients import STREAMS, Clients
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
-from shared.llm.port import ChatReply, ChatRequest, Message
+from shared.llm.port import ChatProfile, ChatReply, ChatRequest, Message
 from shared.llm.reading import ReplyReader
 from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
@@ -70,6 +72,10 @@ class OpenAIChat:
     @property
     def model(self) -> str:
         return f"{self._host}/{self._settings.model}"
+
+    @property
+    def profile(self) -> ChatProfile:
+        return profile_of(self._settings)
 
     @property
     def window_tokens(self) -> int | None:
@@ -194,6 +200,16 @@ def request_body(request: ChatRequest, settings: ChatSettings, dialect: Dialect)
     if dialect.quiet:
         body |= dialect.quiet[0]
     return body | settings.extra_body
+
+
+def profile_of(settings: ChatSettings) -> ChatProfile:
+    """Of `extra_body` only the names are told: it may say what is nobody's business. Its values count in the hash."""
+    same = (settings.base_url, settings.model, settings.temperature, settings.reasoning, settings.extra_body)
+    said = [f"temperature {settings.temperature}", f"reasoning {settings.reasoning}"]
+    if settings.extra_body:
+        said.append(f"extra_body {' '.join(sorted(settings.extra_body))}")
+    whole = msgspec.json.encode(same, order="deterministic")
+    return ChatProfile(name=", ".join(said), sha256=hashlib.sha256(whole).hexdigest())
 
 
 def _message(message: Message, dialect: Dialect) -> dict[str, Any]:

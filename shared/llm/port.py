@@ -61,6 +61,13 @@ class ChatReply(Struct, frozen=True, kw_only=True):
     wants_reasoning: bool = False  # back, in the message that holds this reply's call
 
 
+class ChatProfile(Struct, frozen=True, kw_only=True):
+    """How a provider is asked beside the messages. Neither holds a key, or a value of `extra_body`."""
+
+    name: str = ""  # for people
+    sha256: str = ""  # over all that is sent the same in every request, and where to
+
+
 class Chat(Protocol):
     """One attempt; the harness decides on retries. `on_piece` hears text, reasoning and calls, piece by piece as they come.
 
@@ -69,6 +76,9 @@ class Chat(Protocol):
 
     @property
     def model(self) -> str: ...  # "provider-host/model", for the manifest
+
+    @property
+    def profile(self) -> ChatProfile: ...
 
     @property
     def window_tokens(self) -> int | None: ...  # input and output of one call, once the provider has said it

@@ -7,7 +7,7 @@ from typing import NoReturn, TypeAlias
 from msgspec import Struct
 
 from shared.errors import UpstreamError
-from shared.llm.port import ChatReply, ChatRequest, ChatUsage
+from shared.llm.port import ChatProfile, ChatReply, ChatRequest, ChatUsage
 
 _PIECE = 4  # characters
 
@@ -27,6 +27,7 @@ class ScriptedChat:
     def __init__(self, lines: Iterable[Line] = (), *, model: str = "scripted/model") -> None:
         self._lines = list(lines)
         self.model = model
+        self.profile = ChatProfile()
         self.window_tokens: int | None = None
         self.requests: list[ChatRequest] = []
         self.cancelled = 0

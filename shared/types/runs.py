@@ -136,6 +136,9 @@ class RunManifest(Struct, frozen=True, kw_only=True):
     prompt_bundle_parent: str | None = None  # id/version
     path: PathName = "agent"
     path_reason: str = ""  # code of why the router chose it; "forced"
+    app_build: str = ""  # over the program's own files; "" in runs from before it was kept
+    model_settings: str = ""  # how the provider was asked, for people
+    model_settings_sha256: str = ""
 
 
 class SnapshotGap(Struct, frozen=True, kw_only=True):

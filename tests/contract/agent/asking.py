@@ -11,7 +11,7 @@ from api.retrieval.library import Pinned
 from shared.access import OWNER, Access
 from shared.ids import RunId
 from shared.llm.openai import OpenAIChat
-from shared.llm.port import Chat, ChatReply, ChatRequest
+from shared.llm.port import Chat, ChatProfile, ChatReply, ChatRequest
 from shared.llm.scripted import ScriptedChat
 from shared.settings import ChatSettings
 from shared.types.events import RunEvent
@@ -86,6 +86,7 @@ class SilentChat:
     """Falls silent after `replies` and half a word; tells when that was and whether its call was aborted."""
 
     model = "silent/model"
+    profile = ChatProfile()
     window_tokens = None
 
     def __init__(self, *replies: str) -> None:

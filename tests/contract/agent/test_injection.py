@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from api.agent.observation import envelope
 from api.agent.prompting import Exchange
 from api.openai_compat.citations import footer
-from shared.llm.port import ChatReply, ChatRequest, ChatUsage
+from shared.llm.port import ChatProfile, ChatReply, ChatRequest, ChatUsage
 from shared.llm.scripted import ScriptedChat
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
@@ -57,6 +57,7 @@ class ObedientModel:
     """
 
     model = "obedient/model"
+    profile = ChatProfile()
     window_tokens: int | None = None
 
     def __init__(self, *script: str) -> None:

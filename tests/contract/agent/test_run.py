@@ -17,6 +17,7 @@ from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunFail
 from shared.types.runs import Limits, RunManifest, Scope, Usage
 from shared.types.snapshots import FailedDocument
 from shared.types.traces import TraceLevel
+from shared.version import APP_VERSION, app_build
 from tests.contract.agent.asking import FINISH, QUESTION, SEARCH, Asked, ask, ask_provider, cancelled_midway
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import World, attributes, recorded_spans
@@ -103,6 +104,15 @@ def test_the_manifest_names_everything_that_took_part(world: World) -> None:
     )
     assert (manifest.prompt_bundle, manifest.prompt_bundle_sha256) == ("default/1", BUNDLE.sha256)
     assert (manifest.embedding_version, manifest.limits) == ("fake:words:256", Limits())
+    assert (manifest.app_version, manifest.app_build) == (APP_VERSION, app_build())
+
+
+def test_the_manifest_says_how_the_provider_was_asked(world: World, provider: Provider) -> None:
+    provider.script("Action: Refuse[没有]")
+    manifest = ask_provider(world, provider).answer.manifest
+    assert manifest is not None
+    assert manifest.model_settings == "temperature 0.0, reasoning off"
+    assert len(manifest.model_settings_sha256) == 64
 
 
 # --- faults of the provider

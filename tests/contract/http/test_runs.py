@@ -255,7 +255,7 @@ class Reached:
 
     def __init__(self, inner: ScriptedChat, *, call: int) -> None:
         self.inner = inner
-        self.model, self.window_tokens = inner.model, inner.window_tokens
+        self.model, self.profile, self.window_tokens = inner.model, inner.profile, inner.window_tokens
         self.reached = threading.Event()
         self._call = call
 

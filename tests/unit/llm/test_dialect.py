@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
-from shared.llm.openai import request_body
+from shared.llm.openai import profile_of, request_body
 from shared.llm.port import ChatRequest, Function, FunctionCall, Message
 from shared.settings import ChatSettings
 from shared.upstream import Complaint
@@ -144,3 +145,17 @@ def test_a_provider_that_turns_out_to_want_reasoning_back_gets_it() -> None:
     after = refused(Dialect(quiet=({"thinking": {"type": "disabled"}},)), message)
     assert after == Dialect(quiet=({"thinking": {"type": "disabled"}},), wants_reasoning=True)
     assert not dialect_for(settings(), host="api.openai.com").wants_reasoning
+
+
+def test_what_is_sent_the_same_every_time_has_one_name_and_one_hash() -> None:
+    asked = settings(base_url="https://api.deepseek.com/v1", api_key="钥匙", extra_body={"user": "财务部"})
+    profile = profile_of(asked)
+    assert profile.name == "temperature 0.0, reasoning off, extra_body user"
+    assert profile_of(structs.replace(asked, api_key="另一把")) == profile
+    others = [
+        structs.replace(asked, temperature=0.7),
+        structs.replace(asked, reasoning="on"),
+        structs.replace(asked, extra_body={"user": "人事部"}),
+        structs.replace(asked, base_url="https://api.deepseek.com/beta"),
+    ]
+    assert len({profile.sha256, *(profile_of(one).sha256 for one in others)}) == 5
