@@ -7,7 +7,7 @@ from typing import Any, Protocol, assert_never
 
 import msgspec
 from msgspec import Struct
-from opentelemetry.trace import Span, Status, StatusCode, get_current_span, get_tracer, use_span
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_current_span, get_tracer, use_span
 
 from api.agent.budget import Admitted
 from api.agent.loop import Steps
@@ -202,11 +202,12 @@ class ModelAnswerer:
         provider, _, model = self._chat.model.partition("/")
         if ask.wait_ms:
             await self._pause(ask.wait_ms / 1000)
-        with _tracer.start_as_current_span(f"{names.CHAT} {model}") as span:
+        with _tracer.start_as_current_span(f"{names.CHAT} {model}", kind=SpanKind.CLIENT) as span:
             span.set_attributes(
                 {
                     names.OPERATION: "chat",
                     names.PROVIDER: provider,
+                    **_server(provider),
                     names.REQUEST_MODEL: model,
                     names.ATTEMPT: ask.attempt,
                     names.CONTEXT_TOKENS: ask.input_tokens,
@@ -278,6 +279,14 @@ class ModelAnswerer:
             elapsed_ms=self._watch.elapsed_ms(),
             window_tokens=window_tokens,
         )
+
+
+def _server(provider: str) -> dict[str, str | int]:
+    """`provider`: host, or host:port; an IPv6 address is left whole, where it ends can't be told."""
+    host, _, port = provider.rpartition(":")
+    if ":" in host or not port.isdecimal() or not host:
+        return {names.SERVER_ADDRESS: provider}
+    return {names.SERVER_ADDRESS: host, names.SERVER_PORT: int(port)}
 
 
 def _describe(span: Span, reply: ChatReply) -> None:

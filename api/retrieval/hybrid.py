@@ -113,6 +113,7 @@ def without_language(query: Dense, axis: Axis) -> Dense:
 async def _embed(query: str, embedder: Embedder) -> Embedded:
     with _tracer.start_as_current_span(names.SEARCH_EMBED) as span:
         span.set_attributes({names.OPERATION: "embeddings", names.EMBEDDING_VERSION: embedder.version})
+        span.set_attribute(names.DIMENSIONS, embedder.dimensions)
         embedded = await embedder.embed_query(query)
         span.set_attributes({names.EMBEDDING_TOKENS: embedded.tokens, names.TOKENS_ESTIMATED: embedded.estimated})
         return embedded

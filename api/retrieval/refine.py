@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
-from opentelemetry.trace import get_tracer
+from opentelemetry.trace import SpanKind, get_tracer
 
 from api.retrieval.fusion import Fused
 from api.retrieval.profiles import (
@@ -91,7 +91,7 @@ def disagreement(snapshot_id: SnapshotId) -> CollectionUnavailable:
 async def _reranked(
     query: str, fused: Sequence[Fused], found: Material, profile: SearchProfile, reranker: Reranker, tally: Tally
 ) -> list[Ranked]:
-    with _tracer.start_as_current_span(names.SEARCH_RERANK) as span:
+    with _tracer.start_as_current_span(names.SEARCH_RERANK, kind=SpanKind.CLIENT) as span:
         texts = found.texts[: reranker.depth]
         span.set_attributes({names.OPERATION: "rerank", names.REQUEST_MODEL: reranker.model, names.TOP_K: len(texts)})
         reranked = await reranker.rerank(query, texts)

@@ -85,6 +85,7 @@ class Toolbox:
                 {
                     names.OPERATION: "execute_tool",
                     names.TOOL_NAME: name,
+                    names.TOOL_TYPE: "datastore",
                     names.SNAPSHOT_ID: self._pinned.snapshot.snapshot_id,
                     names.ATTEMPT: number,
                 }

@@ -1,7 +1,7 @@
 """The contents of a span for whoever gets it sent: read from the artifacts, as messages of the GenAI conventions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -47,15 +47,24 @@ def contents_of(span: ReadableSpan, artifacts: Blobs) -> Contents:
 
 
 def message_attributes(contents: Contents) -> dict[str, str]:
-    """`gen_ai.input.messages` and `gen_ai.output.messages` of a model call as JSON; {} without contents."""
+    """What the conventions keep of a model call, a tool call or a whole run, as JSON; {} without contents."""
     found: dict[str, str] = {}
     if (prompt := contents.texts.get("prompt")) is not None:
         found[names.INPUT_MESSAGES] = _json([_message(one) for one in msgspec.json.decode(prompt)])
         if (reply := contents.texts.get("reply")) is not None:
-            parts = [{"type": "text", "content": reply}] if reply else []
+            parts: list[dict[str, Any]] = [{"type": "text", "content": reply}] if reply else []
             if reasoning := contents.texts.get("reasoning"):
                 parts.insert(0, {"type": "reasoning", "content": reasoning})
+            parts += _calls(msgspec.json.decode(contents.texts.get("calls", "[]")))
             found[names.OUTPUT_MESSAGES] = _json([{"role": "assistant", "parts": parts}])
+    if (payload := contents.texts.get("payload")) is not None:
+        found[names.TOOL_RESULT] = payload
+    for artifact, role, name in (
+        ("question", "user", names.INPUT_MESSAGES),
+        ("answer", "assistant", names.OUTPUT_MESSAGES),
+    ):
+        if (text := contents.texts.get(artifact)) is not None:
+            found[name] = _json([{"role": role, "parts": [{"type": "text", "content": text}]}])
     return found
 
 
@@ -67,12 +76,20 @@ def _message(wire: dict[str, Any]) -> dict[str, Any]:
         parts.append({"type": "tool_call_response", "id": wire.get("tool_call_id"), "response": text})
     elif text:
         parts.append({"type": "text", "content": text})
-    for call in wire.get("tool_calls") or ():
-        function = call["function"]
-        parts.append(
-            {"type": "tool_call", "id": call["id"], "name": function["name"], "arguments": function["arguments"]}
-        )
+    parts += _calls(wire.get("tool_calls") or ())
     return {"role": wire.get("role"), "parts": parts}
+
+
+def _calls(calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "tool_call",
+            "id": call["id"],
+            "name": call["function"]["name"],
+            "arguments": call["function"]["arguments"],
+        }
+        for call in calls
+    ]
 
 
 def _first(texts: Mapping[str, str], order: tuple[str, ...]) -> str | None:

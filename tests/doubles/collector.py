@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 WAIT_S = 10.0
 
@@ -21,6 +22,7 @@ class Received(Struct, frozen=True, kw_only=True):
     trace_id: str
     span_id: str
     parent_id: str | None
+    kind: str  # as in OpenTelemetry's SpanKind
     attributes: Mapping[str, Any]
     events: tuple[tuple[str, Mapping[str, Any]], ...]
     resource: Mapping[str, Any]
@@ -74,6 +76,7 @@ class Collector:
                             trace_id=span.trace_id.hex(),
                             span_id=span.span_id.hex(),
                             parent_id=span.parent_span_id.hex() or None,
+                            kind=ProtoSpan.SpanKind.Name(span.kind).removeprefix("SPAN_KIND_"),
                             attributes=_attributes(span.attributes),
                             events=tuple((event.name, _attributes(event.attributes)) for event in span.events),
                             resource=resource,

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from opentelemetry.trace import SpanKind
 
 from api.agent.run import RunSoFar
 from shared.access import Access
@@ -72,6 +73,13 @@ def test_what_the_provider_gets_is_what_the_trace_says(world: World, provider: P
     root = attributes(spans[-1])
     assert root["citebound.run.status"] == "complete"
     assert msgspec.json.decode(str(root["citebound.run.manifest"]), type=RunManifest) == asked.answer.manifest
+    host, _, port = provider.base_url.removeprefix("http://").removesuffix("/v1").partition(":")
+    chat = next(span for span in spans if span.name == "chat m-1")
+    assert (chat.kind, attributes(chat)["server.address"], attributes(chat)["server.port"]) == (
+        SpanKind.CLIENT,
+        host,
+        int(port),
+    )
     turn = next(span for span in spans if span.name == "turn")
     assert [event.name for event in turn.events] == ["decision", "admission"]
     assert [event.name for event in spans[-1].events] == ["route", "citation"]

@@ -28,6 +28,7 @@ from tests.doubles.collector import Collector, collector
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "provider-key-of-this-test"
 PROMPT = [{"role": "system", "content": "规则"}, {"role": "user", "content": f"住宿费标准？密钥 {SECRET}"}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "search_blocks", "arguments": "{}"}}
 
 Start = Callable[..., Telemetry]
 
@@ -70,11 +71,14 @@ def a_run(telemetry: Telemetry) -> None:
         with tracer.start_as_current_span(names.CHAT, attributes={names.OPERATION: "chat"}) as chat:
             attach(chat, "prompt", json.dumps(PROMPT, ensure_ascii=False))
             attach(chat, "reply", "每人每天 300 元。")
+            attach(chat, "calls", json.dumps([CALL]))
             chat.add_event(names.RETRY, {"code": f"401 {SECRET}"})
             chat.set_status(StatusCode.ERROR, "provider refused")
         with tracer.start_as_current_span(names.SEARCH, attributes={names.OPERATION: "retrieval"}) as search:
             search.set_attribute(names.CANDIDATES, '[{"block_id":"k3f9a2qd.v2#17"}]')
             search.set_attribute(names.FINISH_REASONS, ("stop",))
+        with tracer.start_as_current_span(names.TOOL, attributes={names.OPERATION: "execute_tool"}) as tool:
+            attach(tool, "payload", '{"blocks":[]}')
         attach(run, "answer", "每人每天 300 元。[1]")
     assert telemetry.flush(timeout_s=5)
 
@@ -144,8 +148,29 @@ def test_contents_leave_only_from_a_full_trace_and_when_the_setting_says_so(
             {"role": "user", "parts": [{"type": "text", "content": f"住宿费标准？密钥 {REMOVED}"}]},
         ]
         assert json.loads(chat.attributes[names.OUTPUT_MESSAGES]) == [
-            {"role": "assistant", "parts": [{"type": "text", "content": "每人每天 300 元。"}]}
+            {
+                "role": "assistant",
+                "parts": [
+                    {"type": "text", "content": "每人每天 300 元。"},
+                    {"type": "tool_call", "id": "c1", "name": "search_blocks", "arguments": "{}"},
+                ],
+            }
         ]
+
+
+def test_a_question_its_answer_and_what_tools_gave_leave_under_the_names_of_the_conventions(
+    start: Start, receiver: Collector
+) -> None:
+    with trace_level("full"):
+        a_run(start(otlp=otlp_to(receiver, contents=True)))
+    root, tool = receiver.await_span(names.RUN), receiver.await_span(names.TOOL)
+    assert json.loads(root.attributes[names.INPUT_MESSAGES]) == [
+        {"role": "user", "parts": [{"type": "text", "content": "住宿费标准？"}]}
+    ]
+    assert json.loads(root.attributes[names.OUTPUT_MESSAGES]) == [
+        {"role": "assistant", "parts": [{"type": "text", "content": "每人每天 300 元。[1]"}]}
+    ]
+    assert tool.attributes[names.TOOL_RESULT] == '{"blocks":[]}'
 
 
 def test_no_secret_leaves(start: Start, receiver: Collector) -> None:
@@ -181,7 +206,7 @@ def test_both_can_be_on_at_once_and_the_local_store_has_all(start: Start, receiv
         receiver.await_span(names.RUN)
         other.await_span(names.RUN)
         assert "langfuse.observation.type" not in receiver.await_span(names.CHAT).attributes
-        assert len(telemetry.store.run_trace(RunId("run_1")).spans[0].children) == 2
+        assert len(telemetry.store.run_trace(RunId("run_1")).spans[0].children) == 3
 
 
 def test_spans_that_a_receiver_refuses_are_counted(start: Start) -> None:
