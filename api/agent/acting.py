@@ -52,24 +52,21 @@ def act(state: State, action: ToolAction) -> Acting:
 
 def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
-    text = envelope("ok", tool=action.tool, payload=result.payload, message=_aside(state, action))
-    measured = yield Measure(text=text)
+    context, used = state.talk.context, state.talk.context.tokens
+    bound = budget.refused_by_bytes(len(result.payload), context=context, spent=state.spent, limits=state.limits)
+    if bound is not None:
+        return (yield from _refuse(state, action, result, bound))
+    measured = yield Measure(tool=action.tool, payload=result.payload, message=_aside(state, action))
     assert isinstance(measured, Measured)
     state.elapsed_ms = measured.elapsed_ms
     tokens = measured.tokens + budget.MESSAGE_TOKENS
-    used = state.talk.context.tokens
-    verdict = budget.admit(tokens, context=state.talk.context, spent=state.spent, limits=state.limits)
+    verdict = budget.admit(tokens, context=context, spent=state.spent, limits=state.limits)
+    if isinstance(verdict, Refused):
+        return (yield from _refuse(state, action, result, verdict))
     yield Admission(tool=action.tool, verdict=verdict, used=used, limits=state.limits)
     shown = frozenset(block.block_id for block in result.seen)
-    if isinstance(verdict, Refused):
-        values = {"tokens": tokens, "limit": verdict.limit, "room": verdict.room}
-        state.limit(verdict.code, tool=action.tool, **values)
-        message = state.wording.render("observation", code=verdict.code, **values)
-        state.talk.observe(envelope(verdict.code, tool=action.tool, message=message))
-        yield state.resulted(action.tool, verdict.code, tokens=tokens, blocks=len(shown), admitted=False)
-        return verdict.code
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
-    before, place = state.ledger, state.talk.observe(text, size=tokens)
+    before, place = state.ledger, state.talk.observe(measured.text, size=tokens)
     fetch = Fetch(
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
@@ -82,6 +79,19 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
     state.unread = Unread(place=place, ledger=before, result=told)
     yield told
     return None
+
+
+def _refuse(state: State, action: ToolAction, result: ToolResult, verdict: Refused) -> Acting:
+    yield Admission(tool=action.tool, verdict=verdict, used=state.talk.context.tokens, limits=state.limits)
+    values = {"tokens": verdict.size, "limit": verdict.limit, "room": verdict.room}
+    state.limit(verdict.code, tool=action.tool, **values)
+    message = state.wording.render("observation", code=verdict.code, **values)
+    state.talk.observe(envelope(verdict.code, tool=action.tool, message=message))
+    blocks = len({block.block_id for block in result.seen})
+    yield state.resulted(
+        action.tool, verdict.code, tokens=verdict.tokens, size=verdict.size, blocks=blocks, admitted=False
+    )
+    return verdict.code
 
 
 class _Refusal(Struct, frozen=True):

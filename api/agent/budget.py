@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from shared.llm.port import ChatUsage
+from shared.text.tokens import least_tokens
 from shared.types.runs import Limits, Usage
 
 MESSAGE_TOKENS = 5  # what chat templates put around one message
@@ -35,6 +36,12 @@ class Refused(Struct, frozen=True, kw_only=True):
     tokens: int
     room: int
     limit: int
+    at_least: bool = False  # `tokens` were not counted: its bytes alone can't be fewer
+
+    @property
+    def size(self) -> str:
+        """In tokens, as told."""
+        return f"≥ {self.tokens}" if self.at_least else f"{self.tokens}"
 
 
 Verdict: TypeAlias = Admitted | Refused
@@ -156,6 +163,15 @@ def admit(tokens: int, *, context: Context, spent: Usage, limits: Limits) -> Ver
     if tokens > room:
         return _refused("request_budget_exceeded", tokens, room, limits.max_request_tokens)
     return Admitted(tokens=tokens)
+
+
+def refused_by_bytes(size_bytes: int, *, context: Context, spent: Usage, limits: Limits) -> Refused | None:
+    """The refusal of an observation of which that many bytes are a part, if it is bound to come; None = it must be counted.
+
+    So that nobody makes a text of 32 MiB, and counts it, to say by how much it doesn't fit.
+    """
+    verdict = admit(least_tokens(size_bytes) + MESSAGE_TOKENS, context=context, spent=spent, limits=limits)
+    return replace(verdict, at_least=True) if isinstance(verdict, Refused) else None
 
 
 def afford_turn(*, context: Context, spent: Usage, limits: Limits) -> Verdict:

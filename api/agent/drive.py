@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_current_span, get_tracer, use_span
 
-from api.agent.budget import Admitted
+from api.agent.budget import Admitted, Refused
 from api.agent.loop import Steps
+from api.agent.observation import envelope
 from api.agent.so_far import Call, RunSoFar
 from api.agent.steps import (
     Admission,
@@ -116,13 +117,17 @@ async def _act(effect: AskModel | CallTool | Measure, driver: Driver) -> Event:
     if isinstance(effect, AskModel):
         return await driver.answerer.reply(effect)
     if isinstance(effect, Measure):
-        text = effect.text
-        tokens = await aside(len(text), lambda: driver.count(text))
-        return Measured(tokens=tokens, elapsed_ms=driver.watch.elapsed_ms())
+        text, tokens = await aside(len(effect.payload), lambda: _measured(effect, driver.count))
+        return Measured(text=text, tokens=tokens, elapsed_ms=driver.watch.elapsed_ms())
     result = await _within(driver.watch.left_s(effect.until_ms), driver.tools.call(effect.tool, effect.arguments))
     size = 0 if result is None else len(result.payload)
     driver.called(await aside(size, lambda: recorded(effect.turn, effect.tool, effect.arguments, result)))
     return Returned(result=result, at_ms=driver.now_ms(), elapsed_ms=driver.watch.elapsed_ms())
+
+
+def _measured(effect: Measure, count: CountTokens) -> tuple[str, int]:
+    text = envelope("ok", tool=effect.tool, payload=effect.payload, message=effect.message)
+    return text, count(text)
 
 
 async def _within(seconds: float, work: Awaitable[ToolResult]) -> ToolResult | None:
@@ -162,6 +167,7 @@ def _note(note: Note, turn: Span, emit: Callable[[RunEvent], None]) -> None:
                     "limit": limits.max_context_tokens,
                     "reserve": limits.finalization_reserve_tokens,
                     "admitted": isinstance(verdict, Admitted),
+                    "at_least": isinstance(verdict, Refused) and verdict.at_least,
                     "code": "" if isinstance(verdict, Admitted) else verdict.code,
                 },
             )

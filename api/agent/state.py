@@ -97,10 +97,12 @@ class State:
         status: HarnessStatus,
         *,
         tokens: int,
+        size: str | None = None,
         blocks: int,
         admitted: bool = True,
         error: str | None = None,
     ) -> ToolResulted:
+        """`size`: `tokens` as they are told, where they were not counted."""
         return ToolResulted(
             turn=self.turn,
             tool=tool,
@@ -108,7 +110,7 @@ class State:
             admitted=admitted,
             tokens=tokens,
             blocks=blocks,
-            summary=self.wording.render("summary", status=status, blocks=blocks, tokens=tokens, error=error),
+            summary=self.wording.render("summary", status=status, blocks=blocks, tokens=size or tokens, error=error),
         )
 
     def outcome(self, ending: Finish | Broken, *, reason: str, closed: str | None) -> Outcome:

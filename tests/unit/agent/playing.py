@@ -10,6 +10,7 @@ from msgspec import Struct
 from api.agent.ending import Steps
 from api.agent.loop import run
 from api.agent.native import ENDINGS
+from api.agent.observation import envelope
 from api.agent.state import State
 from api.agent.steps import (
     AskFailed,
@@ -203,8 +204,9 @@ def play(
             event = react(effect)
             elapsed_ms = event.elapsed_ms
         elif isinstance(effect, Measure):
-            measured.append(effect.text)
-            event = Measured(tokens=len(effect.text), elapsed_ms=elapsed_ms)
+            text = envelope("ok", tool=effect.tool, payload=effect.payload, message=effect.message)
+            measured.append(text)
+            event = Measured(text=text, tokens=len(text), elapsed_ms=elapsed_ms)
         else:
             notes.append(effect)
 

@@ -233,6 +233,17 @@ def test_an_observation_enters_whole_or_not_at_all() -> None:
     assert [note.admitted for note in played.noted(ToolResulted) if isinstance(note, ToolResulted)] == [False]
 
 
+def test_a_result_whose_bytes_alone_do_not_fit_is_refused_without_being_read() -> None:
+    limits = Limits(max_context_tokens=9_000, finalization_reserve_tokens=4_000)
+    played = play([search("年假"), result(block(0, "年假五天。"), filler=128 * 5_000), FINISH], limits=limits)
+    assert ending(played) == ("answer", "context_budget_exceeded")
+    assert played.measured == ()
+    [told] = [note for note in played.noted(ToolResulted) if isinstance(note, ToolResulted)]
+    assert (told.admitted, told.blocks) == (False, 1)
+    assert f'"tokens": "≥ {told.tokens}"' in envelope(observations(played.asked[1])[0])["message"]
+    assert played.outcome.ledger.entries == ()
+
+
 def test_admission_is_decided_on_the_text_that_is_sent() -> None:
     played = play([search("a"), result(block(0)), FINISH])
     admission = played.noted(Admission)[0]

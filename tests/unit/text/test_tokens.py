@@ -1,6 +1,6 @@
 import tiktoken
 
-from shared.text.tokens import TOKENIZER, WINDOW, count_tokens
+from shared.text.tokens import MOST_BYTES, TOKENIZER, WINDOW, count_tokens
 
 
 def test_known_texts_cost_what_the_encoder_says() -> None:
@@ -28,3 +28,7 @@ def test_a_long_text_is_counted_as_in_one_piece() -> None:
 def test_a_million_equal_characters_are_counted_like_their_parts() -> None:
     for character, per_token in (("1", 3), ("a", 8), ("中", 1)):
         assert count_tokens(character * 960_000) == 960_000 // per_token
+
+
+def test_no_token_is_longer_than_the_size_of_a_text_is_judged_by() -> None:
+    assert max(map(len, tiktoken.get_encoding(TOKENIZER).token_byte_values())) == MOST_BYTES
