@@ -129,6 +129,10 @@ def _last_attempts(turns: Sequence[Turn]) -> list[ToolCall]:
     return [call for turn in turns for call in turn.calls if not call.again]
 
 
+def _refused(turns: Sequence[Turn]) -> bool:
+    return any(call.admission is not None and not call.admission.admitted for call in _last_attempts(turns))
+
+
 def _shown(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]) -> int:
     """Blocks that tools gave: different ones where they are known by name, else as many as were counted."""
     counted = max(sum(call.blocks for call in _last_attempts(turns)), len(record.ledger))
@@ -142,16 +146,16 @@ def _recalled(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]
     shown = _shown(record, turns, ways)
     if not shown:
         return _step("recalled", "bad", "nothing_found")
-    if _beside_the_question(record):
+    if not _refused(turns) and _beside_the_question(record):
         return _step("recalled", "bad", "found_beside", blocks=shown)
     return _step("recalled", "good", "found", blocks=shown)
 
 
 def _let_in(record: RunRecord, turns: Sequence[Turn], ways: Sequence[BlockWay]) -> Step:
-    admissions = [call.admission for call in _last_attempts(turns) if call.admission is not None]
     read = len({one.block_id for one in record.ledger})
-    if not all(one.admitted for one in admissions):
-        return _step("let_in", "warn" if read else "bad", "refused", blocks=read)
+    if _refused(turns):
+        answered = record.answer.citations or record.answer.status == "clarification"
+        return _step("let_in", "warn" if answered else "bad", "refused", blocks=read)
     codes = {record.answer.termination_reason, *(one.code for one in record.answer.limitations)}
     if codes & _ROOM:
         return _step("let_in", "warn" if read else "bad", "no_room", blocks=read)

@@ -28,7 +28,9 @@ def happened(file: RunFile) -> Happenings:
 def reading(*seen: str) -> RunRecord:
     """A run that read these passages when it was asked what the rate for lodging is, and cites none."""
     record = a_run(read=[f"k3f9a2qd.v1#{n}" for n in range(len(seen))])
-    ledger = tuple(structs.replace(one, seen=text, section_path="规定") for one, text in zip(record.ledger, seen, strict=True))
+    ledger = tuple(
+        structs.replace(one, seen=text, section_path="规定") for one, text in zip(record.ledger, seen, strict=True)
+    )
     return structs.replace(record, ledger=ledger)
 
 
@@ -47,6 +49,10 @@ WRONG: dict[str, tuple[str, RunFile]] = {
     "nothing was found": ("not_recalled", a_file(a_run(), a_turn(blocks=0))),
     "the budget refused it": ("refused_by_budget", a_file(a_run(), a_turn(admitted=False))),
     "the model left it aside": ("ignored", a_file(a_run(read=[BLOCK]), a_turn())),
+    "something was refused, and what was read all the same was of no use": (
+        "refused_by_budget",
+        a_file(reading("访客在 B 门领取救生衣。"), a_turn(), a_turn(admitted=False)),
+    ),
     "what was read is about something else": (
         "not_recalled",
         a_file(reading("访客在 B 门领取救生衣。", "消防泵每月测试一次。"), a_turn(blocks=2)),
