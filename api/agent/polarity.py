@@ -7,9 +7,9 @@ text has "may not", 上涨 where it has 下跌.
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -77,9 +77,9 @@ def agreement(sentence: str, shown: str) -> Agreement:
 def _compared(clause: _Clause, shown: str) -> Agreement:
     """With single clauses, and where none of them has the words with pairs of neighbours as well."""
     places = _places(shown)
-    best, near = places.nearest(clause.terms)
+    best, near = _nearest(clause.terms, places)
     if best < SAME_WORDS:
-        best, near = places.nearest(clause.terms, pairs=True)
+        best, near = _nearest(clause.terms, places, pairs=True)
     if best < TOUCHING or any(_agrees(clause.polarity, place.polarity) for place in near):
         return "same"
     opposed = all(_opposed(clause.polarity, place.polarity) for place in near)
@@ -95,40 +95,23 @@ def _agrees(said: Polarity, seen: Polarity) -> bool:
     return not _opposed(said, seen) and not (seen.hedged and not said.hedged) and not (said.only and not seen.only)
 
 
-class _Places:
-    """The clauses of a text, by their words."""
-
-    def __init__(self, clauses: Sequence[_Clause]) -> None:
-        self._clauses = clauses
-        self._having: dict[str, list[int]] = {}
-        for at, clause in enumerate(clauses):
-            for term in clause.terms:
-                self._having.setdefault(term, []).append(at)
-
-    def nearest(self, said: frozenset[str], *, pairs: bool = False) -> tuple[float, list[_Clause | _Pair]]:
-        """The best share of these words, and who has it or little less; `pairs`: of neighbours as well. Nobody for none of the words."""
-        having = [self._having[term] for term in said if term in self._having]
-        singles = Counter(at for places in having for at in places)
-        both = Counter(first for places in having for first in self._pairs(places)) if pairs else Counter[int]()
-        best = max((*singles.values(), *both.values()), default=0) / len(said)
-        near: list[_Clause | _Pair] = [
-            self._clauses[at] for at, count in singles.items() if count / len(said) >= best - NEAR
-        ]
-        near += [
-            _Pair(self._clauses[at], self._clauses[at + 1])
-            for at, count in both.items()
-            if count / len(said) >= best - NEAR
-        ]
-        return best, near
-
-    def _pairs(self, places: Sequence[int]) -> set[int]:
-        """The first of each pair that one of these belongs to."""
-        return {first for at in places for first in (at - 1, at) if 0 <= first < len(self._clauses) - 1}
+def _nearest(
+    said: frozenset[str], places: Sequence[_Clause], *, pairs: bool = False
+) -> tuple[float, list[_Clause | _Pair]]:
+    """The best share of these words, and who has it or little less; `pairs`: of neighbours as well."""
+    common = [said & place.terms for place in places]
+    both = [len(one | other) for one, other in pairwise(common)] if pairs else []
+    best = max(*map(len, common), *both, 0, 0) / len(said)
+    near: list[_Clause | _Pair] = [
+        place for place, words in zip(places, common, strict=True) if len(words) / len(said) >= best - NEAR
+    ]
+    near += [_Pair(places[at], places[at + 1]) for at, count in enumerate(both) if count / len(said) >= best - NEAR]
+    return best, near
 
 
 @lru_cache(maxsize=128)
-def _places(text: str) -> _Places:
-    return _Places(_clauses(text))
+def _places(text: str) -> tuple[_Clause, ...]:
+    return _clauses(text)
 
 
 def _clauses(text: str) -> tuple[_Clause, ...]:
