@@ -81,6 +81,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     chat_model: str | None  # None = the extractive answerer
     start_again: Callable[[], None] | None = None  # None = this process was started by itself
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))  # of providers, at a time
+    files: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))  # saved runs that are made pages of
     now_ms: NowMs = now_ms
     started_at_ms: int = 0
     heartbeat_s: float = 15.0  # silence on a stream after which a comment keeps proxies awake

@@ -4,8 +4,10 @@ import asyncio
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.di import NamedDependency
 
 from api.callers import NEEDS_READ
+from api.parts import Parts
 from api.routes.access import AnyRequest, caller_of
 from api.routes.uploads import receive_file
 from api.web.frame import PAGE, render
@@ -25,15 +27,19 @@ def open_page(request: AnyRequest) -> Response[str]:
 
 
 @post("/traces/open", opt={**NEEDS_READ, **PAGE}, include_in_schema=False, status_code=200)
-async def open_run(request: AnyRequest) -> Response[str]:
-    """The file as it is in the request; nothing of it is written anywhere. Raises: InvalidArgument for a broken form."""
+async def open_run(request: AnyRequest, parts: NamedDependency[Parts]) -> Response[str]:
+    """The file as it is in the request; nothing of it is written anywhere. One at a time: a large one takes 350 MB and some seconds.
+
+    Raises: InvalidArgument for a broken form.
+    """
     try:
         name, data = await receive_file(request, MAX_FILE_BYTES)
     except TooLarge:
         return _page(request, "too_large", status=413)
     if not name:
         return _page(request, "none")
-    return await asyncio.to_thread(_shown, request, name[:_LONGEST_NAME], data)
+    async with parts.files:
+        return await asyncio.to_thread(_shown, request, name[:_LONGEST_NAME], data)
 
 
 def _shown(request: AnyRequest, name: str, data: bytes) -> Response[str]:
