@@ -8,7 +8,7 @@ from shared.ids import DocId, RunId, SnapshotId
 from shared.types.runs import Status
 from shared.types.traces import RunFilter, Stop
 
-AtLeast0 = Annotated[int | None, QueryParameter(ge=0)]
+AtLeast0 = Annotated[int | None, QueryParameter(ge=0, le=2**53)]  # as far as JSON counts, and the store
 
 
 def run_filter(
