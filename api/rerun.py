@@ -145,10 +145,10 @@ async def _hindrances(parts: Parts, record: RunRecord, access: Access) -> tuple[
     async with pinned:
         found = missing(pinned, manifest)
     searched = record.retrieval is not None and any(call.tool == "search_blocks" for call in record.retrieval.calls)
-    return (found if searched else None), found or await asyncio.to_thread(_unlike, parts, record, manifest)
+    return (found if searched else None), found or await asyncio.to_thread(_unlike, parts, record, manifest, access)
 
 
-def _unlike(parts: Parts, record: RunRecord, manifest: RunManifest) -> Against | None:
+def _unlike(parts: Parts, record: RunRecord, manifest: RunManifest, access: Access) -> Against | None:
     """What else a run would be bound to that is another now."""
     if record.exchanges or (record.exchanges is None and record.answer.conversation_id is not None):
         return (
@@ -161,7 +161,8 @@ def _unlike(parts: Parts, record: RunRecord, manifest: RunManifest) -> Against |
     try:
         bundle = parts.prompts.usable(manifest.prompt_bundle)
     except (InvalidArgument, NotFound) as error:
-        return "bundle_differs", error.message
+        why = f" {error.message}" if access.is_admin else ""  # it names other bundles, and folders of the server
+        return "bundle_differs", f"{manifest.prompt_bundle} can't be used any more.{why}"
     if bundle.sha256 != manifest.prompt_bundle_sha256:
         return "bundle_differs", f"{bundle.name} has other words now than when the run read it."
     return None

@@ -11,12 +11,13 @@ from msgspec import structs
 
 from api.agent.run import RunRequest, run_agent
 from api.retrieval.library import Pinned
-from shared.ids import DocId
+from shared.access import OWNER
+from shared.ids import DocId, RunId
 from shared.llm.port import Chat
 from shared.types.again import Audit, Kind, Once, Possible, Rerun
 from shared.types.events import RunCompleted
 from shared.types.runs import Limits, RunRecord
-from tests.contract.http.leaking import a_key
+from tests.contract.http.leaking import OWNER_KEY, a_key
 from tests.contract.http.site import Site, answer_at_once
 from tests.contract.http.test_snapshot_care import carried_out
 from tests.factories import a_document
@@ -165,6 +166,21 @@ def test_a_rerun_is_bounded_by_the_callers_limits_and_for_who_may_read_the_run(a
     assert foreign.status_code == 404
     assert bad == [400, 400]
     assert limits["max_tool_calls"] == 1
+
+
+def test_a_wording_that_is_gone_is_told_without_the_names_of_those_that_are_there(asked: Site) -> None:
+    asked.with_api(api_key=OWNER_KEY)
+    reader = {"Authorization": f"Bearer {a_key(asked, 'reader', ())}"}
+    owner = {"Authorization": f"Bearer {OWNER_KEY}"}
+    with asked.client() as client:
+        run_id = RunId(a_run(client, reader)["run_id"])
+        run = asked.telemetry.run_record(run_id, OWNER)
+        asked.prompts.create("geheim", parent=None)
+        assert run.answer.manifest is not None
+        gone = structs.replace(run.answer.manifest, prompt_bundle="gone/1")
+        asked.telemetry.keep(structs.replace(run, answer=structs.replace(run.answer, manifest=gone)))
+        told = [client.get(f"/api/runs/{run_id}/audit", headers=key).text for key in (reader, owner)]
+    assert [("bundle_differs" in one, "geheim" in one) for one in told] == [(True, False), (True, True)]
 
 
 def test_a_run_that_never_began_allows_nothing(site: Site) -> None:
