@@ -55,27 +55,33 @@ class Site(Running):
         until("imports have ended", lambda: all(one["finished_at_ms"] for one in self.api("GET", "/api/imports")))
 
 
+@contextmanager
+def running(folder: Path, provider: Provider, **settings: str) -> Generator[Site]:
+    """A Citebound of its own, ready, into which nothing is imported. `settings`: more of its environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOUND_")}
+    own = {"PYTHONPATH": str(ROOT), "CITEBOUND_DATA_DIR": str(folder / "资料"), "CITEBOUND_API_PORT": "0"}
+    one = Site(folder / "资料", kept | own | settings, provider)
+    try:
+        one.await_ready()
+        yield one
+    finally:
+        if one.process.poll() is None:
+            one.stop()
+
+
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
-    """Nothing is imported yet."""
-    folder = tmp_path_factory.mktemp("browser")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOUND_")}
-    with provider_double() as provider:
-        env = kept | {
-            "PYTHONPATH": str(ROOT),
-            "CITEBOUND_DATA_DIR": str(folder / "资料"),
-            "CITEBOUND_API_PORT": "0",
-            "CITEBOUND_CHAT_BASE_URL": provider.base_url,
-            "CITEBOUND_CHAT_MODEL": "scripted",
-            "CITEBOUND_CHAT_API_KEY": "none",
-        }
-        running = Site(folder / "资料", env, provider)
-        try:
-            running.await_ready()
-            yield running
-        finally:
-            if running.process.poll() is None:
-                running.stop()
+    with (
+        provider_double() as provider,
+        running(
+            tmp_path_factory.mktemp("browser"),
+            provider,
+            CITEBOUND_CHAT_BASE_URL=provider.base_url,
+            CITEBOUND_CHAT_MODEL="scripted",
+            CITEBOUND_CHAT_API_KEY="none",
+        ) as one,
+    ):
+        yield one
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Somebody who has never seen a terminal connects a language model, and asks it."""
 
-import os
 import re
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -8,8 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from scripts.citebound.supervisor.supervise import ROOT
-from tests.browser.conftest import Site, picture, stumbling_blocks
+from tests.browser.conftest import Site, picture, running, stumbling_blocks
 from tests.doubles.credential_store import BACKEND, FILE
 from tests.doubles.provider import Fault, Provider, provider_double
 
@@ -29,21 +27,9 @@ def provider() -> Generator[Provider]:
 def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Generator[Site]:
     """A Citebound of its own: no model is connected, and it may be started again. Its credential store is a file beside."""
     folder = tmp_path_factory.mktemp("settings")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOUND_")}
-    env = kept | {
-        "PYTHONPATH": str(ROOT),
-        "CITEBOUND_DATA_DIR": str(folder / "资料"),
-        "CITEBOUND_API_PORT": "0",
-        "PYTHON_KEYRING_BACKEND": BACKEND,
-        FILE: str(folder / "credentials.json"),
-    }
-    running = Site(folder / "资料", env, provider)
-    try:
-        running.await_ready()
-        yield running
-    finally:
-        if running.process.poll() is None:
-            running.stop()
+    store = str(folder / "credentials.json")
+    with running(folder, provider, PYTHON_KEYRING_BACKEND=BACKEND, **{FILE: store}) as one:
+        yield one
 
 
 def test_a_model_is_connected_tested_in_plain_words_and_answers(fresh: Site, visit: Visit) -> None:
@@ -112,7 +98,7 @@ def test_disconnecting_is_asked_about_and_takes_the_key_along(fresh: Site, visit
     page = visit("/settings", at=fresh, locale="en")
     page.get_by_role("button", name="Disconnect").click()
     page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-    page.get_by_role("dialog").get_by_role("button", name="No, leave it").click()
+    page.get_by_role("dialog").get_by_role("button", name="Later").click()
     expect(page.get_by_text("Some changes are not in use yet.")).to_be_visible()
     picture(page, "settings-pending-en")
     assert stumbling_blocks(page) == []
