@@ -6,7 +6,7 @@ Source: spec/06 "Four kinds of again"; decision 0068.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 from msgspec import structs
@@ -35,12 +35,13 @@ from shared.types.replays import (
     VersionChange,
 )
 from shared.types.runs import Fingerprint, LedgerEntry, RecordedCall, RunManifest, RunRecord
-from shared.version import APP_VERSION
+from shared.version import APP_VERSION, app_build
 
 BROKEN = frozenset({"collection_unavailable", "upstream_unavailable", "tool_internal_error"})
 Hindrance = tuple[Reason, str]  # and what to tell of it
 KeptPayload = Callable[[str], bytes | None]  # by its SHA-256; blocking
 
+_BUILD = 12  # characters of its hash that people compare
 _NOTHING: Hindrance = ("nothing_to_compare", "No tool call of this run had seen anything.")
 _NOT_RECORDED: Hindrance = ("not_recorded", "This run is from before tool calls were kept; it can't be repeated.")
 _tracer = get_tracer(names.TRACER)
@@ -212,9 +213,16 @@ def common_access(run_access: tuple[str, ...] | None, caller: Access) -> Access:
 def since(manifest: RunManifest) -> tuple[VersionChange, ...]:
     found = (
         VersionChange(what="app_version", then=manifest.app_version, now=APP_VERSION),
+        *_other_build(manifest),
         VersionChange(what="tool_contract_version", then=manifest.tool_contract_version, now=TOOL_CONTRACT_VERSION),
     )
     return tuple(one for one in found if one.then != one.now)
+
+
+def _other_build(manifest: RunManifest) -> Iterator[VersionChange]:
+    """Of the same version: another version is another build anyway."""
+    if manifest.app_build and manifest.app_version == APP_VERSION:
+        yield VersionChange(what="app_build", then=manifest.app_build[:_BUILD], now=app_build()[:_BUILD])
 
 
 def _judged(record: RunRecord, calls: Collection[CallOutcome]) -> Replay:

@@ -80,7 +80,7 @@ class ReplayedCall(Struct, frozen=True, kw_only=True):
 class VersionChange(Struct, frozen=True, kw_only=True):
     """Something that took part in the run and is another one now: a cause of differences, no reason not to try."""
 
-    what: Literal["app_version", "tool_contract_version"]
+    what: Literal["app_version", "app_build", "tool_contract_version"]
     then: str
     now: str
 

@@ -347,11 +347,14 @@ def test_other_versions_than_then_are_told_beside_the_outcome(world: World) -> N
     record = run(world, SEARCH)
     manifest = record.answer.manifest
     assert manifest is not None
-    older = structs.replace(manifest, tool_contract_version="0")
+    older = structs.replace(manifest, tool_contract_version="0", app_build="ab" * 32)
     record = structs.replace(record, answer=structs.replace(record.answer, manifest=older))
     found = again(world, record)
     assert found.outcome == "same"
-    assert [(one.what, one.then) for one in found.since] == [("tool_contract_version", "0")]
+    assert [(one.what, one.then) for one in found.since] == [
+        ("app_build", "abababababab"),
+        ("tool_contract_version", "0"),
+    ]
 
 
 def test_a_replay_is_a_trace_of_its_own(world: World) -> None:
