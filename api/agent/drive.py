@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Protocol, assert_never
 
 import msgspec
@@ -20,6 +21,7 @@ from api.agent.steps import (
     Braked,
     CallTool,
     CountTokens,
+    Effect,
     Event,
     Measure,
     Measured,
@@ -33,7 +35,7 @@ from api.agent.steps import (
 )
 from api.tools.contract import ToolResult
 from api.tools.recording import recorded
-from shared.aside import aside
+from shared.aside import aside, in_turn
 from shared.clock import NowMs
 from shared.errors import CiteboundError, UpstreamError
 from shared.llm.port import Chat, ChatReply, ChatRequest
@@ -82,6 +84,7 @@ class Driver(Struct, frozen=True, kw_only=True):
     called: Callable[[RecordedCall], None]
     watch: Stopwatch
     now_ms: NowMs
+    checking: bool = False  # whether the loop itself holds claims against their sources, which takes ms
 
 
 async def drive(steps: Steps, driver: Driver) -> Outcome:
@@ -90,11 +93,10 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
     event: Event | None = None
     try:
         while True:
-            try:
-                effect = steps.send(event)
-            except StopIteration as end:
-                outcome: Outcome = end.value
-                return outcome
+            replied = driver.checking and isinstance(event, Replied)
+            effect = await in_turn(partial(_next, steps, event)) if replied else _next(steps, event)
+            if isinstance(effect, Outcome):
+                return effect
             event = None
             if isinstance(effect, TurnStarted):
                 _end(turn)
@@ -111,6 +113,14 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
                 _note(effect, turn or get_current_span(), driver.emit)
     finally:
         _end(turn)
+
+
+def _next(steps: Steps, event: Event | None) -> Effect | Outcome:
+    try:
+        return steps.send(event)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
 
 
 async def _act(effect: AskModel | CallTool | Measure, driver: Driver) -> Event:

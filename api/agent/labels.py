@@ -36,6 +36,8 @@ IMITATED = re.compile(
 )
 
 
-def repetition_of(action: str) -> re.Pattern[str]:
-    """The same action once more, with its label or without."""
-    return re.compile(rf"(?im)^{MARKUP}(?:(?:{ACTION_WORDS}){COLON})?+{re.escape(action)}")
+def without_repetition(rest: str, action: str) -> str:
+    """Without the same action once more, with its label or without."""
+    if len(rest) < len(action):  # nothing is left of most replies; to make a pattern takes longer than to read one
+        return rest
+    return re.sub(rf"(?im)^{MARKUP}(?:(?:{ACTION_WORDS}){COLON})?+{re.escape(action)}", "", rest)

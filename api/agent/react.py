@@ -8,6 +8,7 @@ Strict about meaning, tolerant about form: see tests/unit/agent/malformed.py for
 """
 
 import re
+from functools import lru_cache
 
 from api.agent.arguments import FENCE_LINE, Unreadable, read_object, read_pairs, starts_object, starts_pair
 from api.agent.brackets import ANY_CLOSER, CLOSERS, FENCE, OPENERS, closing_at, past, past_blank, wrapped_in
@@ -24,7 +25,7 @@ from api.agent.labels import (
     MARKUP,
     OBSERVATION,
     THOUGHT,
-    repetition_of,
+    without_repetition,
 )
 from api.agent.spoken import spoken_calls
 from shared.ids import BLOCK_ID_PATTERN
@@ -152,6 +153,7 @@ def _find_action(text: str, tools: frozenset[str]) -> tuple[int, int] | None:
     return None
 
 
+@lru_cache(maxsize=16)
 def _bare(tools: frozenset[str]) -> re.Pattern[str]:
     names = "|".join(sorted(map(re.escape, {*tools, "Finish", "Refuse", "Clarify"})))
     return re.compile(rf"(?m)^{MARKUP}((?:{names})[`*_ \t]*[\[［(（【])")
@@ -196,7 +198,7 @@ def _tool(text: str, begin: int, at: int, name: str, *, thought: str, tools: fro
         return wrong("not_an_object" if bracketed else "no_brackets", name)
     for closing in (FENCE, _CLOSING, FENCE):
         at = past(closing, text, at)
-    rest = repetition_of(text[begin:at].strip()).sub("", text[at:])
+    rest = without_repetition(text[at:], text[begin:at].strip())
     if _more_actions(rest, tools):
         return ProtocolError(thought=thought, problem="several_actions", detail="", kept=text.strip())
     return ToolAction(thought=thought, tool=name, arguments=arguments, kept=text[:at].strip())

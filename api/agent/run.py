@@ -192,6 +192,7 @@ async def _run(
         called=so_far.calls.append,
         watch=watch,
         now_ms=now_ms,
+        checking=chosen.path == "verify" or request.citation_mode == "strict",
     )
     so_far.state = State(start, wording=wording, count=count)
     steps = walk(so_far.state, question, chosen, has_model=chat is not None)
