@@ -4,6 +4,7 @@ keyring speaks to the stores (macOS Keychain, Secret Service, KWallet). It is im
 wanted of it, never before: looking for stores costs up to half a second. Source: decision 0129.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -13,11 +14,15 @@ from typing import Protocol
 from msgspec import Struct
 
 from shared.errors import SettingsError
+from shared.overdue import Overdue, Patient
 from shared.settings import Settings
 from shared.settings_listed import list_settings
 
 KEYRING_SERVICE = "citebound"
+PATIENCE_S = 45  # for a person who is asked to unlock the store; where nobody can be asked, it would wait for ever
 _NAMED = "PYTHON_KEYRING_BACKEND"  # keyring's own variable
+_patient = Patient(PATIENCE_S)  # one for the process: a store that is stuck for one is stuck for all
+_log = logging.getLogger(__name__)
 
 
 class StoreState(Struct, frozen=True, kw_only=True):
@@ -31,7 +36,7 @@ class StoreState(Struct, frozen=True, kw_only=True):
 
 
 class CredentialStore(Protocol):
-    """Blocking: a store may ask the person who sits at the machine to unlock it. `name` as in Setting.name."""
+    """Blocking, `PATIENCE_S` at most: a store may ask the person who sits at the machine to unlock it. `name` as in Setting.name."""
 
     def state(self) -> StoreState: ...
     def get(self, name: str) -> str | None:
@@ -69,8 +74,11 @@ class SystemStore:
         from keyring.errors import KeyringError
 
         try:
-            return keyring.get_password(KEYRING_SERVICE, name)
+            return _patient.call(lambda: keyring.get_password(KEYRING_SERVICE, name))
         except KeyringError:  # none on this machine, or locked: same as not stored, the provider's 401 tells the rest
+            return None
+        except Overdue:
+            _log.warning("%s is not known: the credential store is locked, and nobody opened it", name)
             return None
 
     def put(self, name: str, secret: str) -> None:
@@ -84,8 +92,8 @@ class SystemStore:
         from keyring.errors import KeyringError
 
         try:
-            keyring.set_password(KEYRING_SERVICE, name, secret)
-        except KeyringError as error:
+            _patient.call(lambda: keyring.set_password(KEYRING_SERVICE, name, secret))
+        except (KeyringError, Overdue) as error:
             raise _refused(name, error) from None  # a cause could quote what was to be stored
 
     def forget(self, name: str) -> None:
@@ -95,13 +103,13 @@ class SystemStore:
         from keyring.errors import KeyringError, PasswordDeleteError
 
         try:
-            keyring.delete_password(KEYRING_SERVICE, name)
+            _patient.call(lambda: keyring.delete_password(KEYRING_SERVICE, name))
         except PasswordDeleteError:
             if self.get(name) is not None:
                 raise SettingsError(
                     f"The credential store keeps {name}: remove it there by hand.", field=name
                 ) from None
-        except KeyringError as error:
+        except (KeyringError, Overdue) as error:
             raise _refused(name, error) from None
 
 
