@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from api.tools.contract import Call, DocIdText, Reply, Tool, describe, iso_time
 from api.tools.narrowing import narrowed
-from api.tools.payload import Rows, encoded, too_large
+from api.tools.payload import Rows, encoded, sized, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import DocId
 from shared.types.documents import Section, Trust
@@ -61,8 +61,10 @@ async def get_outline(args: GetOutlineArgs, call: Call) -> Reply:
         for doc_id in doc_ids:
             rows.add(_outlined(documents[doc_id], sections.get(doc_id, [])))
         if rows.is_full:
-            what = f"{len(doc_ids):,} outlines make {rows.size_bytes:,} bytes"
-            raise too_large(what, call.most_bytes, remedy="Name fewer documents.", field="doc_ids")
+            what = sized(len(doc_ids), "outline", rows.size_bytes)
+            # one document's can't be had in parts
+            remedy = "Name fewer documents." if len(doc_ids) > 1 else "Find its parts with search_blocks or scan_term."
+            raise too_large(what, call.most_bytes, remedy=remedy, field="doc_ids")
         return Reply(payload=encoded(Outlines(total=len(doc_ids), documents=rows.joined())))
 
     return await call.pinned.read(read)

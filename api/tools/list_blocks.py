@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.retrieval.scope import scope_not_found
 from api.tools.contract import Call, DocIdText, EmptyReason, Reply, Text, Tool, describe, iso_time, seen_block
-from api.tools.payload import Rows, encoded, too_large
+from api.tools.payload import Rows, encoded, sized, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import BlockId, DocId
 from shared.types.documents import Block, BlockFlag, Section, Trust
@@ -64,8 +64,13 @@ def _list(catalog: CatalogReader, call: Call, doc_id: DocId, paths: tuple[str, .
     for block in blocks:
         rows.add(_listed(block))
     if rows.is_full:
-        what = f"{len(blocks):,} blocks make {rows.size_bytes:,} bytes"
-        raise too_large(what, call.most_bytes, remedy="Name some of its sections (section_paths).", field="doc_id")
+        what = sized(len(blocks), "block", rows.size_bytes)
+        if not paths:
+            remedy, field = "Name some of its sections (section_paths).", "doc_id"
+        else:
+            remedy = "Name fewer sections, or ones further down, or find the place with search_blocks or scan_term."
+            field = "section_paths"
+        raise too_large(what, call.most_bytes, remedy=remedy, field=field)
     payload = BlockList(
         doc_id=document.doc_id,
         title=document.title,

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.tools.contract import Call, EmptyReason, Reply, Text, Tool, describe, iso_time
 from api.tools.narrowing import nothing_to_find
-from api.tools.payload import Rows, encoded, too_large
+from api.tools.payload import Rows, encoded, sized, too_large
 from shared.catalog.reading import CatalogReader
 from shared.ids import DocId
 from shared.types.documents import Trust
@@ -62,7 +62,7 @@ def _list(catalog: CatalogReader, call: Call, args: ListDocumentsArgs) -> Reply:
     for document in found:
         rows.add(_listed(document))
     if rows.is_full:
-        what = f"{len(found):,} documents make {rows.size_bytes:,} bytes"
+        what = sized(len(found), "document", rows.size_bytes)
         raise too_large(what, call.most_bytes, remedy="Name a source, a language or a part of the title.")
     reason = None if found else nothing_to_find(catalog, call, within) or "no_match"
     payload = DocumentList(total=len(found), documents=rows.joined(), empty_reason=reason)

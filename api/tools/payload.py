@@ -44,6 +44,11 @@ class Rows:
         return msgspec.Raw(bytes(self._json + b"]"))
 
 
+def sized(count: int, thing: str, size_bytes: int) -> str:
+    """`thing`: its name, in the singular."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'} with {size_bytes:,} bytes"
+
+
 def too_large(what: str, most_bytes: int, *, remedy: str, field: str | None = None) -> TooLarge:
     """`what`: how much it is; `remedy`: a sentence. Nothing of it is returned: a cut result would look like a complete one."""
     return TooLarge(

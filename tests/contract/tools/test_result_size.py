@@ -61,6 +61,31 @@ def test_a_scan_that_is_refused_says_how_much_there_is_and_what_helps(world: Wor
         assert all(said in error["message"] for said in (TOLD[term], "100,000 bytes", "max_result_bytes", "doc_ids"))
 
 
+def test_what_is_advised_narrows_the_very_call_that_was_refused(world: World) -> None:
+    handbook = a_document("手册.md", sections={"休假": ["年假。" * 60, "病假。" * 60], "报销": ["Hotels. " * 40]})
+    published = world.publish(handbook, LEAVE)
+    doc_id, other = (published.doc_id(one.key) for one in (handbook, LEAVE))
+    world.most_result_bytes = 300
+    calls: list[tuple[str, dict[str, object], str, str, str]] = [
+        ("get_outline", {"doc_ids": [doc_id, other]}, "2 outlines with", "fewer documents", "doc_ids"),
+        ("get_outline", {"doc_ids": [doc_id]}, "1 outline with", "search_blocks", "doc_ids"),
+        ("list_blocks", {"doc_id": doc_id}, "blocks with", "(section_paths)", "doc_id"),
+        (
+            "list_blocks",
+            {"doc_id": doc_id, "section_paths": ["休假"]},
+            "blocks with",
+            "fewer sections",
+            "section_paths",
+        ),
+    ]
+
+    for tool, arguments, what, remedy, field in calls:
+        error = world.call(tool, arguments).error
+        assert (error["code"], error["field"]) == ("too_large", field)
+        assert what in error["message"]
+        assert remedy in error["message"]
+
+
 def test_a_refusal_counts_nothing_that_its_caller_may_not_see(world: World) -> None:
     reader = Access(labels=frozenset({"team"}))
     shown = a_document("食堂.md", *["年假 and Annual leave。"] * 300)
