@@ -35,6 +35,7 @@ from scripts.citebound.verbs import after_verb
 from shared.types.documents import Trust
 from shared.types.imports import ImportMode
 from shared.types.runs import ProtocolName, WantedPath
+from shared.types.traces import TraceLevel
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 
@@ -152,6 +153,11 @@ def parser() -> argparse.ArgumentParser:
         "--strict",
         action="store_true",
         help="drop sentences that their source doesn't support, instead of flagging them",
+    )
+    question.add_argument(
+        "--trace-level",
+        choices=get_args(TraceLevel),
+        help="what `trace` will have of it: full = also prompts, results and replies (default: as set)",
     )
 
     for name, run, what, help in (

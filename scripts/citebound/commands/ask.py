@@ -101,6 +101,8 @@ def request_body(question: str, api: Api, arguments: argparse.Namespace) -> dict
         body["protocol"] = arguments.protocol
     if arguments.strict:
         body["citation_mode"] = "strict"
+    if arguments.trace_level:
+        body["trace_level"] = arguments.trace_level
     return body
 
 

@@ -99,9 +99,8 @@ def test_conversations_are_listed_shown_and_removed(api: Served, run: Run) -> No
 
 def test_ask_says_how_it_is_to_be_gone_about(api: Served, run: Run) -> None:
     api.refuse("POST /api/runs", 404, "not_found", "There is no such conversation, or it is not yours.")
-    code, _, err = run(
-        "ask", "那病假呢？", "--conversation", "conv_9", "--path", "verify", "--prompt-bundle", "brief/1"
-    )
+    wishes = ["--conversation", "conv_9", "--path", "verify", "--prompt-bundle", "brief/1", "--trace-level", "full"]
+    code, _, err = run("ask", "那病假呢？", *wishes)
     assert code == 1
     assert "not yours" in err
     assert api.last_body == {
@@ -109,4 +108,5 @@ def test_ask_says_how_it_is_to_be_gone_about(api: Served, run: Run) -> None:
         "conversation_id": "conv_9",
         "path": "verify",
         "prompt_bundle": "brief/1",
+        "trace_level": "full",
     }
