@@ -68,7 +68,7 @@ def test_the_parts_of_a_running_instance_are_told_in_plain_words(site: Site, vis
 def test_the_days_are_drawn_told_in_numbers_and_held_against_thresholds(site: Site, visit: Visit) -> None:
     live_through(site, days=45)
     page = visit("/health", locale="zh-CN")
-    chart = page.get_by_role("img", name="未作答")
+    chart = page.get_by_role("img", name="未回答")
     expect(chart).to_be_visible()
     expect(chart.locator("rect.bar.over")).to_have_count(1)
     expect(page.get_by_role("region", name="超过阈值")).to_contain_text("超过 30%")

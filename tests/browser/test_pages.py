@@ -81,6 +81,20 @@ def test_stop_ends_the_run_and_says_so(library: Site, visit: Visit) -> None:
     asked(page, "港口的泊位费是多少？")
     expect(page.get_by_role("listitem").filter(has_text="正在思考").first).to_be_visible()
     page.get_by_role("button", name="停止").click()
+def test_a_question_in_a_conversation_that_was_deleted_elsewhere_begins_a_new_one(library: Site, visit: Visit) -> None:
+    library.provider.script(SEARCH, FINISH)
+    page = visit("/", refused=404)
+    asked(page, QUESTION)
+    expect(page.get_by_text("已回答", exact=True)).to_be_visible()
+    assert httpx.delete(f"{library.address}/api/conversations/{page.url.rpartition('=')[2]}").is_success
+    asked(page, "那绿茶呢？")
+    expect(page.get_by_text("这个对话已在别处删除")).to_be_visible()
+    library.provider.script(SEARCH, FINISH)
+    page.get_by_role("article").last.get_by_role("button", name="重新提问").click()
+    expect(page.get_by_text("已回答", exact=True)).to_have_count(2)
+    assert "conversation=conv_" in page.url
+
+
     expect(page.get_by_role("article").get_by_text("已停止。")).to_be_visible()
     expect(page.get_by_role("button", name="停止")).to_be_hidden()
     assert library.provider.wait(lambda one: one.gone > 0)
@@ -135,6 +149,11 @@ def test_the_pages_do_without_a_mouse_in_the_dark_and_on_a_phone(library: Site, 
 
 def test_language_and_appearance_stay_as_they_were_chosen(library: Site, visit: Visit) -> None:
     page = visit("/library")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.goto("/settings")
+    expect(page.get_by_role("link", name="Settings", exact=True)).to_be_in_viewport(ratio=1)
+    page.goto("/library")
     page.get_by_role("link", name="English").click()
     page.get_by_label("Appearance").select_option("dark")
     page.get_by_role("link", name="Ask", exact=True).click()
@@ -192,10 +211,15 @@ def test_a_folder_can_be_dropped_on_the_page(library: Site, visit: Visit, tmp_pa
     place = page.locator("#upload").bounding_box()
     assert place is not None
     hand = page.context.new_cdp_session(page)
-    for kind in ("dragEnter", "dragOver", "drop"):
-        data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
-        at = {"x": place["x"] + 40, "y": place["y"] + 40}
-        hand.send("Input.dispatchDragEvent", {"type": kind, "data": data, **at})  # pyright: ignore[reportUnknownMemberType]
+    empty = tmp_path / "Empty"
+    empty.mkdir()
+    for dropped in (empty, folder):
+        for kind in ("dragEnter", "dragOver", "drop"):
+            data = {"items": [], "files": [str(dropped)], "dragOperationsMask": 1}
+            at = {"x": place["x"] + 40, "y": place["y"] + 40}
+            hand.send("Input.dispatchDragEvent", {"type": kind, "data": data, **at})  # pyright: ignore[reportUnknownMemberType]
+        if dropped is empty:
+            expect(page.get_by_text("There are no files in it.")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="2026/may.md").filter(has_text="Minutes")).to_be_visible()
 
 

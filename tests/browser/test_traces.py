@@ -38,7 +38,7 @@ def metadata(library: Site) -> str:
 def test_a_wrong_answer_says_at_once_which_layer_failed(full: str, visit: Visit) -> None:
     page = visit(f"/traces/{full}")
     strip = page.get_by_role("region", name="发生了什么")
-    expect(strip).to_contain_text("请先看这里: 出处与回答的说法不符")
+    expect(strip).to_contain_text("请先看这里：出处与回答的说法不符")
     expect(strip.get_by_role("listitem")).to_have_count(6)
     answer = page.get_by_role("region", name="回答", exact=True)
     expect(answer.get_by_role("link", name="出处 1: 不支持这一句")).to_be_visible()

@@ -127,7 +127,7 @@ function rerunResult(found) {
   if (!found.possible) return [el("h3", {}, said.reran), el("p.notice.warn", {}, said.reason[found.reason] ?? found.detail)];
   const total = found.runs.length;
   const all = found.passed === total;
-  const failures = Object.entries(found.failures).map(([kind, n]) => el("li", {}, `${said.failure[kind]} · ${n}`));
+  const failures = Object.entries(found.failures).map(([kind, n]) => el("li", {}, `${said.failure[kind]}${words.colon}${n}`));
   return [
     el("h3", {}, said.reran),
     el("p.rate", {}, el(`span.badge.${all ? "good" : "warn"}`, {}, fill(said.rate, { percent: Math.round(found.pass_rate * 100) })), " ", fill(said.passed, { passed: found.passed, total })),

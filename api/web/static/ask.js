@@ -60,7 +60,10 @@ async function ask(text) {
     if (!turn.over) turn.fail(words.run.lost);
   } catch (error) {
     if (error.name === "AbortError") turn.fail(words.run.stopped);
-    else if (error instanceof Refused) turn.fail(error.message, error.detail);
+    else if (error instanceof Refused && error.code === "not_found" && conversation !== "new") {
+      begin("new"); // it was deleted, e.g. in another window
+      turn.fail(words.ask.gone);
+    } else if (error instanceof Refused) turn.fail(error.message, error.detail);
     else turn.fail(words.run.lost);
   } finally {
     current = null;

@@ -14,4 +14,8 @@ export function localTimes(root) {
 }
 
 localTimes(document);
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" }); // on a phone not all fit
+
+// On a phone not all tabs fit. By hand: after scrollIntoView the Tab key would go on from there and pass the link that skips to the content.
+const here = document.querySelector(".tabs [aria-current]")?.getBoundingClientRect();
+const bar = document.querySelector(".top nav");
+if (here) bar.scrollLeft += here.left + here.width / 2 - bar.getBoundingClientRect().left - bar.clientWidth / 2;

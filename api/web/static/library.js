@@ -87,9 +87,9 @@ async function walk(entry) {
 }
 
 async function take(found) {
-  if (!found.length) return;
   const form = byId("upload");
   const status = byId("upload-status");
+  if (!found.length) return (status.textContent = words.library.no_files);
   const maxBytes = Number(form.dataset.maxBytes);
   const small = found.filter(({ file }) => file.size < maxBytes);
   const tooLarge = found.filter(({ file }) => file.size >= maxBytes);
