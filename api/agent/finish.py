@@ -15,7 +15,7 @@ from api.agent.harmless import harmless
 from api.agent.ledger import Ledger, shown_text
 from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
-from api.agent.verify import Checked, check
+from api.agent.verify import Checked, check, score
 from shared.ids import BlockId
 from shared.types.runs import Citation, CitationMode, ClaimCheck, LedgerEntry, Limitation, Status, Verdict
 
@@ -268,7 +268,7 @@ def _best_shown(entries: tuple[LedgerEntry, ...], citing: list[CheckedClaim]) ->
     """The whole block where it was read; of several snippets the one that supports the citing sentences best."""
     if len(entries) == 1 or not citing:
         return entries[0]
-    return max(entries, key=lambda entry: sum(check(one.claim.sentence, [entry.seen]).score for one in citing))
+    return max(entries, key=lambda entry: sum(score(one.claim.sentence, [entry.seen]) for one in citing))
 
 
 def _worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -57,30 +57,43 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         return Checked(verdict="unchecked", missing=(), score=0.0)
     sentence = LIST_MARK.sub("", sentence)
     shown = read("\n".join(evidence))
-    if shown.holds(sentence) and not conditioned(sentence, shown.text):
+    if _outright(sentence, shown):
         return Checked(verdict="supported", missing=(), score=1.0)
     said, other_language = facts(sentence), foreign(sentence, shown)
     terms = content_terms(sentence)
-    score = _share(terms, shown.terms)
+    shared = _share(terms, shown.terms)
     absent = missing(sentence, said, shown, foreign=other_language)
     if absent:
-        return Checked(verdict="unsupported", missing=absent, score=score, reason="missing")
+        return Checked(verdict="unsupported", missing=absent, score=shared, reason="missing")
     unsure = doubtful(said, shown)
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
-    if terms and score < FOREIGN_SCORE and not found and not other_language:
-        return Checked(verdict="unsupported", missing=(), score=score, reason="unrelated")
+    if terms and shared < FOREIGN_SCORE and not found and not other_language:
+        return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
     agrees = "same" if other_language else agreement(sentence, shown.text)
     if agrees == "contrary":
-        return Checked(verdict="unsupported", missing=(), score=score, reason="negation")
-    enough = score >= (FACTS_SCORE if found else SUPPORTED_SCORE)
+        return Checked(verdict="unsupported", missing=(), score=shared, reason="negation")
+    enough = shared >= (FACTS_SCORE if found else SUPPORTED_SCORE)
     unsure = unsure or agrees == "unsure"
     if (
         not enough
         or unsure
         or (not other_language and _in_doubt(sentence, shown, together=len(evidence) == 1 and not found))
     ):
-        return Checked(verdict="unchecked", missing=(), score=score)
-    return Checked(verdict="supported", missing=(), score=score)
+        return Checked(verdict="unchecked", missing=(), score=shared)
+    return Checked(verdict="supported", missing=(), score=shared)
+
+
+def score(sentence: str, evidence: Sequence[str]) -> float:
+    """The score that `check` gives, without what its verdict costs."""
+    if INFERENCE.match(sentence):
+        return 0.0
+    sentence = LIST_MARK.sub("", sentence)
+    shown = read("\n".join(evidence))
+    return 1.0 if _outright(sentence, shown) else _share(content_terms(sentence), shown.terms)
+
+
+def _outright(sentence: str, shown: Evidence) -> bool:
+    return shown.holds(sentence) and not conditioned(sentence, shown.text)
 
 
 def _near(sentence: str, shown: Evidence) -> float:

@@ -5,7 +5,7 @@ from datetime import date
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from api.agent.verify import check
+from api.agent.verify import check, score
 
 YEARS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
 MONTHS = [
@@ -95,6 +95,7 @@ def test_what_stands_there_word_for_word_is_never_unsupported(before: str, sente
 @given(sentence=TEXTS, evidence=st.lists(TEXTS, max_size=3))
 def test_every_text_gets_one_verdict_with_its_reason(sentence: str, evidence: list[str]) -> None:
     checked = check(sentence, evidence)
+    assert checked.score == score(sentence, evidence)
     assert 0.0 <= checked.score <= 1.0
     assert (checked.reason is not None) == (checked.verdict == "unsupported")
     assert bool(checked.missing) == (checked.reason == "missing")
