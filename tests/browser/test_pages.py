@@ -75,12 +75,6 @@ def test_a_conversation_goes_on_and_is_there_after_a_reload(library: Site, visit
     expect(page.get_by_role("link", name=QUESTION).first).to_be_visible()
 
 
-def test_stop_ends_the_run_and_says_so(library: Site, visit: Visit) -> None:
-    library.provider.script(Hang())
-    page = visit("/")
-    asked(page, "港口的泊位费是多少？")
-    expect(page.get_by_role("listitem").filter(has_text="正在思考").first).to_be_visible()
-    page.get_by_role("button", name="停止").click()
 def test_a_question_in_a_conversation_that_was_deleted_elsewhere_begins_a_new_one(library: Site, visit: Visit) -> None:
     library.provider.script(SEARCH, FINISH)
     page = visit("/", refused=404)
@@ -95,6 +89,12 @@ def test_a_question_in_a_conversation_that_was_deleted_elsewhere_begins_a_new_on
     assert "conversation=conv_" in page.url
 
 
+def test_stop_ends_the_run_and_says_so(library: Site, visit: Visit) -> None:
+    library.provider.script(Hang())
+    page = visit("/")
+    asked(page, "港口的泊位费是多少？")
+    expect(page.get_by_role("listitem").filter(has_text="正在思考").first).to_be_visible()
+    page.get_by_role("button", name="停止").click()
     expect(page.get_by_role("article").get_by_text("已停止。")).to_be_visible()
     expect(page.get_by_role("button", name="停止")).to_be_hidden()
     assert library.provider.wait(lambda one: one.gone > 0)
@@ -143,17 +143,17 @@ def test_the_pages_do_without_a_mouse_in_the_dark_and_on_a_phone(library: Site, 
     page.keyboard.press("Escape")
     picture(page, "answer-en-dark-phone")
     page.goto("/library")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.goto("/settings")
+    expect(page.get_by_role("link", name="Settings", exact=True)).to_be_in_viewport(ratio=1)
+    page.goto("/library")
     picture(page, "library-en-dark-phone")
     assert stumbling_blocks(page) == []
 
 
 def test_language_and_appearance_stay_as_they_were_chosen(library: Site, visit: Visit) -> None:
     page = visit("/library")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
-    page.goto("/settings")
-    expect(page.get_by_role("link", name="Settings", exact=True)).to_be_in_viewport(ratio=1)
-    page.goto("/library")
     page.get_by_role("link", name="English").click()
     page.get_by_label("Appearance").select_option("dark")
     page.get_by_role("link", name="Ask", exact=True).click()
