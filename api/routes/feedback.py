@@ -79,7 +79,7 @@ cases = Router(
 def cases_of(parts: Parts, access: Access, *, status: CaseStatus | None, first: int = 0, limit: int) -> list[Case]:
     """As `list_cases` has them, from the one after the first `first` on. Blocking. Raises: StorageError."""
     found: list[Case] = []
-    for stored in parts.telemetry.cases.newest(status=status):
+    for stored in parts.telemetry.cases.newest(access, status=status):
         if len(found) == first + limit:
             break
         try:

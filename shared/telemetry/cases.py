@@ -1,13 +1,14 @@
 """Feedback and cases, beside the runs they are about: they hold no word of question or answer, and go when a run is forgotten."""
 
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, structs
 
+from shared.access import Access
 from shared.catalog.db import writing
 from shared.errors import InvalidArgument, NotFound
 from shared.ids import KeyId, RunId
@@ -28,6 +29,7 @@ from shared.types.runs import RunRecord
 
 _MARK = "case_"
 _OWNER = ""  # in the place of a key's id
+_NOT_OF_OTHERS = "not exists (select 1 from runs where runs.run_id = cases.run_id and runs.asker is not ?)"  # not written yet: perhaps his
 
 
 class StoredCase(Struct, frozen=True, kw_only=True):
@@ -107,11 +109,14 @@ class Cases:
         thumb, comment = said or (None, "")
         return OwnFeedback(run_id=run_id, thumb=thumb, comment=comment, layer=layer[0] if layer else None)
 
-    def newest(self, *, status: CaseStatus | None) -> list[StoredCase]:
-        """The newest first."""
+    def newest(self, access: Access, *, status: CaseStatus | None) -> list[StoredCase]:
+        """The newest first; without those of runs that are known to be somebody else's, where the caller is no admin."""
+        given: dict[str, str | None] = {} if status is None else {"status = ?": status}
+        if not access.is_admin:
+            given[_NOT_OF_OTHERS] = access.key_id
+        where = f"where {' and '.join(given)}" if given else ""
         with opened_traces(self._database) as db:
-            where = "" if status is None else "where status = ?"
-            return list(_stored(db.conn, f"{where} order by run_id desc", [] if status is None else [status]))
+            return list(_stored(db.conn, f"{where} order by run_id desc", list(given.values())))
 
 
 def case_id_of(run_id: RunId) -> str:
@@ -181,7 +186,7 @@ def item_of(case: Case, record: RunRecord) -> EvaluationItem:
     )
 
 
-def _stored(connection: sqlite3.Connection, where: str, values: list[str]) -> Generator[StoredCase]:
+def _stored(connection: sqlite3.Connection, where: str, values: Sequence[str | None]) -> Generator[StoredCase]:
     names = ("run_id", "layer", "status", "gold", "note", "made_at_ms", "changed_at_ms")
     for row in connection.execute(f"select {', '.join(names)} from cases {where}", values).fetchall():
         found = cast("Mapping[str, Any]", dict(zip(names, row, strict=True)))

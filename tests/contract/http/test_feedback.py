@@ -7,6 +7,8 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from shared.access import Access
+from shared.telemetry.cases import Cases
 from shared.types.cases import Case, EvaluationItem, Feedback
 from tests.contract.http.leaking import a_key
 from tests.contract.http.site import Site
@@ -123,6 +125,24 @@ def test_feedback_is_for_the_asker_and_admins_and_bounded(asked: Site) -> None:
     assert foreign.status_code == 404
     assert [len(found) for found in seen] == [1, 0, 1]
     assert bad == [400, 400, 400, 400]
+
+
+def test_of_others_cases_not_even_the_runs_are_read_to_list_ones_own(asked: Site) -> None:
+    keys = {name: {"Authorization": f"Bearer {a_key(asked, name, ())}"} for name in ("one", "other")}
+    with asked.client() as client:
+        runs = {name: a_run(client, key)["run_id"] for name, key in keys.items()}
+        for name, run_id in runs.items():
+            said(client, run_id, thumb="down", headers=keys[name])
+        assert asked.telemetry.flush(timeout_s=10)
+        listed = {name: client.get("/api/cases", headers=key).json() for name, key in keys.items()}
+        owners = client.get("/api/cases").json()
+        [one] = [key for key in client.get("/api/keys").json() if key["name"] == "one"]
+    reader = Access(labels=frozenset(), key_id=one["key_id"])
+    assert {name: [case["run_id"] for case in cases] for name, cases in listed.items()} == {
+        name: [run_id] for name, run_id in runs.items()
+    }
+    assert {case["run_id"] for case in owners} == set(runs.values())
+    assert [case.run_id for case in Cases(asked.telemetry.database).newest(reader, status="open")] == [runs["one"]]
 
 
 def test_when_a_conversation_is_removed_its_cases_are_forgotten(asked: Site) -> None:
