@@ -44,7 +44,9 @@ def plain_value(name: str, value: Any, *, secret: bool) -> str:
         return MASK
     if name.endswith("extra_body"):  # may carry a provider's credentials
         return f"(object with {', '.join(sorted(value))})"
-    return without_userinfo(str(value))
+    shown = without_userinfo(str(value))
+    address, asked, _ = shown.partition("?")
+    return f"{address}?***" if asked and "://" in address else shown  # redis://…?password=, …?api_key=
 
 
 def without_userinfo(text: str) -> str:
