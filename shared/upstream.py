@@ -85,7 +85,7 @@ _REMEDIES: dict[UpstreamCode, str] = {
     "provider_context_too_long": "says that the text is longer than the model can read. Lower the limits or choose another model",
     "provider_content_filtered": "refused the content by its own rules",
     "provider_interrupted": "broke off its answer",
-    "provider_bad_reply": "answered in a form that can't be read. Check that base_url leads to an OpenAI-compatible API",
+    "provider_bad_reply": "answered in a form that can't be read. Check that base_url leads to an OpenAI-compatible API, or, of a reranker, to one with /rerank",
 }
 _SECRET = re.compile(r"(?i)bearer\s+\S+|\b(?:sk|pk|key|ak)-[\w*.\-]{4,}|\b[0-9a-f]{32,}\b|\b[\w\-]*\*{3,}[\w\-]*")
 _QUOTED_CHARACTERS = 200
