@@ -140,6 +140,6 @@ def test_the_list_and_the_course_of_an_import_on_a_phone(full: str, visit: Visit
     page.goto("/library")
     page.get_by_role("link", name="How it went").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("How an import went")
-    expect(page.locator(".waterfall")).to_contain_text("Embedding")
+    expect(page.locator(".waterfall")).to_contain_text("Making searchable")
     picture(page, "import-trace-en-dark-phone")
     assert stumbling_blocks(page) == []
