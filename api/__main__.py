@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 
 from api.app import create_app
-from api.patience import PatientProtocol
+from api.patience import KEEP_ALIVE_S, PatientProtocol
 from shared.errors import CiteboundError
 from shared.lifeline import PARENT_PIPE, START_AGAIN, follow_parent
 from shared.settings_load import load_settings
@@ -55,6 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_S,
     )
     server = uvicorn.Server(config)

@@ -12,6 +12,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api.problem import Problem, problem
 
+# Longer than the 5 s after which httpx and others give up a connection they don't use, and the 60 s of proxies: a server that gives it up
+# in the same moment resets a request that is just being sent.
+KEEP_ALIVE_S = 75
+
 _LINES = {408: b"HTTP/1.1 408 Request Timeout\r\n", 431: b"HTTP/1.1 431 Request Header Fields Too Large\r\n"}
 
 

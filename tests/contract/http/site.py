@@ -22,7 +22,7 @@ from api.conversations import Conversations
 from api.desk import Memory, RunAgent, RunDesk
 from api.links import BlockLinks
 from api.parts import CatalogDoor, Parts
-from api.patience import PatientProtocol
+from api.patience import KEEP_ALIVE_S, PatientProtocol
 from api.retrieval.library import Library, Pinned
 from api.sessions import Sessions
 from shared.blobs import Blobs
@@ -203,7 +203,13 @@ class Site:
         with living(self._life()) as app, blockbuster_ctx():
             server = uvicorn.Server(
                 uvicorn.Config(
-                    app, http=http, ws="none", lifespan="on", log_config=None, timeout_graceful_shutdown=stop_s
+                    app,
+                    http=http,
+                    ws="none",
+                    lifespan="on",
+                    log_config=None,
+                    timeout_keep_alive=KEEP_ALIVE_S,
+                    timeout_graceful_shutdown=stop_s,
                 )
             )
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
