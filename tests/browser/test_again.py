@@ -104,7 +104,7 @@ def test_a_rerun_counts_what_passes_and_leads_to_every_run(library: Site, visit:
     page.get_by_role("button", name="Ask again").click()
     result = page.locator("#again-result")
     expect(result).to_contain_text("50 % passed")
-    expect(result).to_contain_text("the expected words are missing · 1")
+    expect(result).to_contain_text("the expected words are missing: 1")
     expect(result).to_contain_text("not the same words")
     expect(result.get_by_role("listitem").filter(has_text="passed")).to_have_count(1)
     result.scroll_into_view_if_needed()
