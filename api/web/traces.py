@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from api.callers import NEEDS_READ
 from api.parts import Parts
-from api.retrieval.seen import seen_documents
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.web.frame import PAGE, render
+from shared.catalog.reading import CatalogReader, Within
 from shared.errors import NoSnapshot
 from shared.ids import DocId, RunId, SnapshotId
 from shared.types.runs import Status
@@ -117,11 +117,14 @@ async def _named(said: str, parts: Parts, request: AnyRequest) -> tuple[DocId, .
     """The documents that a part of a title or file name means, or the one with this id; () = nothing was said."""
     if not said:
         return ()
+    folded = said.casefold()
+
+    def named(catalog: CatalogReader, within: Within) -> list[DocId]:
+        return [one.doc_id for one in catalog.documents(within) if folded in f"{one.title}\n{one.key}".casefold()]
+
     try:
         async with await parts.library.pin(None, access_of(request)) as pinned:
-            seen = seen_documents(await pinned.read(lambda catalog: catalog.documents(pinned.within())), pinned.access)
+            found = await pinned.read(lambda catalog: named(catalog, pinned.within()))
     except NoSnapshot:
-        seen = []
-    folded = said.casefold()
-    named = [one.doc_id for one in seen if folded in f"{one.title}\n{one.key}".casefold()]
-    return (DocId(said), *named[:MOST_NAMED])
+        found = []
+    return (DocId(said), *found[:MOST_NAMED])

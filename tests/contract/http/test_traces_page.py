@@ -8,7 +8,7 @@ from msgspec import structs
 from shared.ids import RunId
 from shared.types.runs import RunRecord
 from tests.contract.http.leaking import BROWSER, OWNER_KEY, a_key
-from tests.contract.http.site import Site
+from tests.contract.http.site import LEAVE, Site
 from tests.contract.telemetry.test_wanted import a_run
 
 RUNS = tuple(structs.replace(a_run(n), asker=None) for n in range(12))
@@ -66,6 +66,19 @@ def test_the_page_takes_the_same_and_leaves_out_what_makes_no_sense(site: Site) 
     assert [f"/traces/run_{n:03}" in page.text for n in (1, 5, 9, 0)] == [True, True, True, False]
     assert "/traces/run_009" in seconds.text
     assert "/traces/run_003" not in seconds.text
+
+
+def test_a_part_of_a_title_finds_the_runs_that_cite_such_a_document(site: Site) -> None:
+    published = site.publish()
+    site.with_the_real_agent()
+    with site.client() as client:
+        answer = client.post("/api/runs", json={"question": "员工有几天年假？"}).json()
+        [cited] = {one["title"] for one in answer["citations"]}
+        shown = [
+            answer["run_id"] in client.get("/traces", params={"document": said}, headers=BROWSER).text
+            for said in (cited[:2], published.doc_id(LEAVE.key), "没有这样的标题")
+        ]
+    assert shown == [True, True, False]
 
 
 def test_older_runs_are_a_page_further_with_the_same_filters(site: Site) -> None:
