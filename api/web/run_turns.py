@@ -1,5 +1,6 @@
 """Turns of a run: what was asked of the model, what it said, what was called, what was let in, what was left. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -195,11 +196,12 @@ def _ask(span: SpanNode, contents: Mapping[str, str], prompts: _Prompts, purpose
 def _calls(turn: SpanNode, contents: Mapping[str, str]) -> tuple[ToolCall, ...]:
     """What is let in or refused is told right after the call that it is of."""
     spans = list(_of_kind(turn, "tool"))
-    admissions = [(one.at_ns, admission(one)) for one in turn.events if is_admission(one)]
+    events = sorted((one for one in turn.events if is_admission(one)), key=lambda one: one.at_ns)
     told: list[ToolCall] = []
     for n, span in enumerate(spans):
         until = spans[n + 1].start_ns if n + 1 < len(spans) else None
-        own = [one for at_ns, one in admissions if at_ns >= span.end_ns and (until is None or at_ns < until)]
+        place = bisect_left(events, span.end_ns, key=lambda one: one.at_ns)
+        own = [admission(one) for one in events[place : place + 1] if until is None or one.at_ns < until]
         again = n + 1 < len(spans) and number(spans[n + 1].attributes, names.ATTEMPT) > 1
         told.append(_call(span, contents, own[0] if own else None, again=again))
     return tuple(told)
