@@ -1,13 +1,13 @@
 """What a person does who has never seen a terminal: begins, asks, looks after the library. In the order of a first day."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Site, alone, picture, stumbling_blocks
+from tests.browser.conftest import Site, alone, picture, running, stumbling_blocks
 from tests.doubles.provider import Hang, Say
 
 Visit = Callable[..., Page]
@@ -23,9 +23,15 @@ def asked(page: Page, question: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_the_first_start_leads_from_the_samples_to_the_first_question(site: Site, visit: Visit) -> None:
-    assert site.api("GET", "/api/snapshots")["active"] is None
-    page = visit("/")
+@pytest.fixture
+def fresh(library: Site, tmp_path: Path) -> Generator[Site]:
+    """A Citebound into which nothing was imported yet."""
+    with running(tmp_path, library.provider) as one:
+        yield one
+
+
+def test_the_first_start_leads_from_the_samples_to_the_first_question(fresh: Site, visit: Visit) -> None:
+    page = visit("/", at=fresh)
     expect(page.get_by_role("heading", level=1)).to_have_text("开始使用")
     picture(page, "first-zh")
     assert stumbling_blocks(page) == []
@@ -134,6 +140,10 @@ def test_the_pages_do_without_a_mouse_in_the_dark_and_on_a_phone(library: Site, 
     picture(page, "ask-en-dark-phone")
     asked(page, QUESTION)
     expect(page.get_by_text("Answered", exact=True)).to_be_visible()
+    top_of = "document.querySelector('.asked').getBoundingClientRect().top"
+    assert page.evaluate(
+        f"{top_of} >= document.querySelector('.top').getBoundingClientRect().bottom"
+    )  # not under the head
     chip = page.get_by_role("article").get_by_role("button", name="Source 1").first
     chip.focus()
     page.keyboard.press("Enter")
@@ -265,7 +275,9 @@ def test_a_page_opened_while_an_import_runs_follows_it_and_waits_for_a_server_th
     row.get_by_role("button", name="暂停").click()
     expect(row.get_by_text("已暂停")).to_be_visible()
     library.api("POST", f"/api/imports/{begun}/resume")  # in another window
-    expect(row.get_by_text("已完成")).to_be_visible()
+    expect(row.get_by_role("button", name="暂停")).to_be_visible()
+    library.api("POST", f"/api/imports/{begun}/cancel")
+    expect(row.get_by_text("已取消")).to_be_visible()
     library.settled()
 
 
