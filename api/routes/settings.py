@@ -79,7 +79,8 @@ async def restart(parts: NamedDependency[Parts]) -> Restarting:
     """Start the service again with what is set by now. Answers that are being written break off. Refused for what it couldn't start with."""
     if parts.start_again is None:
         raise Conflict("This process was started by itself. Stop it and start it again where it was started.")
-    await asyncio.to_thread(parts.connections.check_start)
+    wanted = await asyncio.to_thread(parts.connections.check_start)
+    await asyncio.to_thread(parts.prompts.usable, wanted.prompts.bundle)
     parts.start_again()
     return Restarting(started_at_ms=parts.started_at_ms)
 

@@ -104,9 +104,11 @@ class Connections:
         """As the next start would read them. Raises: SettingsError."""
         return load_settings(self._env, stored=self._store.get)
 
-    def check_start(self) -> None:
-        """Whether the processes could start again: one that could not would be gone, and this page with it. Raises: SettingsError."""
-        self._check_opens(self.now())
+    def check_start(self) -> Settings:
+        """What the processes would start with: one that could not would be gone, and the page with it. Raises: SettingsError."""
+        now = self.now()
+        self._check_opens(now)
+        return now
 
     def with_wanted(self, part: Part, wanted: Wanted) -> Settings:
         """The settings as they would be, for a check before anything is kept.

@@ -104,9 +104,13 @@ def test_a_process_that_was_started_by_itself_says_so_instead_of_going(site: Sit
     assert (reply.status_code, reply.json()["code"]) == (409, "conflict")
 
 
-def test_settings_that_could_not_be_started_with_start_nothing(site: Site) -> None:
-    (site.layout.root / "citebound.toml").write_text("[chat]\nmodel = 7\n")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("[chat]\nmodel = 7\n", "invalid_settings"), ('[prompts]\nbundle = "none/1"\n', "invalid_argument")],
+)
+def test_settings_that_could_not_be_started_with_start_nothing(site: Site, text: str, code: str) -> None:
+    (site.layout.root / "citebound.toml").write_text(text)
     with site.client() as client:
         reply = client.post("/api/settings/restart")
-    assert (reply.status_code, reply.json()["code"]) == (400, "invalid_settings")
+    assert (reply.status_code, reply.json()["code"]) == (400, code)
     assert site.restarts == 0
