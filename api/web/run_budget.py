@@ -18,6 +18,7 @@ class Admission(Struct, frozen=True, kw_only=True):
 
     admitted: bool
     tokens: int
+    at_least: bool  # that many, if not more: what the bytes alone refuse is not counted
     used: int
     limit: int
     reserve: int
@@ -56,6 +57,7 @@ def admission(event: SpanEvent) -> Admission:
     return Admission(
         admitted=said.get("admitted") is True,
         tokens=number(said, "tokens"),
+        at_least=said.get("at_least") is True,
         used=number(said, "used"),
         limit=number(said, "limit"),
         reserve=number(said, "reserve"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
@@ -9,7 +10,7 @@ from msgspec import structs
 from api.routes.languages import Lang
 from api.web import frame
 from api.web.run_spans import SCALE, rows
-from api.web.run_view import Mark, run_view
+from api.web.run_view import Mark, RunView, run_view
 from api.web.words import WORDS
 from shared.telemetry import names
 from shared.types.runfiles import RunFile
@@ -90,6 +91,17 @@ def test_a_turn_tells_what_was_asked_decided_called_and_let_in() -> None:
     assert (call.admission.admitted, call.admission.tokens, call.admission.room) == (True, 400, 5_000)
     assert [one.fate for one in first.asks[0].messages] == ["first", "first"]
     assert [one.fate for one in second.asks[0].messages] == ["same", "same", "added", "added"]
+
+
+@pytest.mark.parametrize(("at_least", "said"), [(True, "≥ 9,000"), (False, " 9,000 ")])
+def test_a_result_refused_by_its_bytes_is_told_as_at_least_that_large(at_least: bool, said: str) -> None:
+    refusal = an_event(
+        names.ADMISSION, 31, tokens=9_000, used=1_000, limit=8_000, reserve=2_000, admitted=False, at_least=at_least
+    )
+    call = a_span("execute_tool list_blocks", at_ms=20, tool_name="list_blocks")
+    turn = a_span(names.TURN, call, ms=50, turn_number=1, events=[refusal])
+    page = shown(run_view(a_file(a_run(), a_span(names.RUN, turn, ms=100))), "zh")
+    assert ("≥ 9,000" in page, said in page) == (at_least, True)
 
 
 def test_a_search_has_both_lists_and_what_became_of_each_block() -> None:
@@ -243,11 +255,14 @@ FILES = st.builds(
 @given(file=FILES, lang=st.sampled_from(("zh", "en")), here=st.booleans())
 @settings(max_examples=60, deadline=None)  # the first compiles the templates
 def test_any_file_of_a_run_can_be_shown(file: RunFile, lang: Lang, here: bool) -> None:
-    view = run_view(file, prefix="left", here=here)
+    assert 'id="left-turns"' in shown(run_view(file, prefix="left", here=here), lang)
+
+
+def shown(view: RunView, lang: Lang) -> str:
     page = vars(frame)["_templates"].from_string(
         "{% import 'run_parts.html.j2' as run %}{{ run.happened(words, view) }}{{ run.kept(words, view) }}{{ run.whole(words, view) }}"
     )
-    assert 'id="left-turns"' in page.render(words=WORDS[lang], view=view)
+    return page.render(words=WORDS[lang], view=view)
 
 
 @given(roots=st.lists(SPANS, max_size=3))
