@@ -14,6 +14,7 @@ from api.retrieval.seen import seen_document, seen_documents
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.web.frame import PAGE, render
 from shared.catalog.imports import list_imports
+from shared.catalog.reading import CatalogReader, Within
 from shared.catalog.snapshots import active_snapshot_id
 from shared.errors import NoSnapshot, NotFound
 from shared.ids import DocId, SnapshotId
@@ -35,7 +36,7 @@ async def library_page(
     caller = caller_of(request)
     active = await asyncio.to_thread(active_snapshot, parts)
     snapshots = await parts.library.snapshots(caller.access)
-    found = [one for one in await _documents(request, parts) if q.casefold() in f"{one.title}\n{one.key}".casefold()]
+    found = await _documents(request, parts, q)
     first = (page - 1) * PER_PAGE
     return render(
         request,
@@ -113,10 +114,17 @@ async def compare_page(
     )
 
 
-async def _documents(request: AnyRequest, parts: Parts) -> list[SnapshotDocument]:
+async def _documents(request: AnyRequest, parts: Parts, q: str) -> list[SnapshotDocument]:
+    """Those with `q` in the title or file name."""
+    folded, access = q.casefold(), access_of(request)
+
+    def named(catalog: CatalogReader, within: Within) -> list[SnapshotDocument]:
+        found = [one for one in catalog.documents(within) if folded in f"{one.title}\n{one.key}".casefold()]
+        return seen_documents(found, access)
+
     try:
-        async with await parts.library.pin(None, access_of(request)) as pinned:
-            return seen_documents(await pinned.read(lambda catalog: catalog.documents(pinned.within())), pinned.access)
+        async with await parts.library.pin(None, access) as pinned:
+            return await pinned.read(lambda catalog: named(catalog, pinned.within()))
     except NoSnapshot:
         return []
 

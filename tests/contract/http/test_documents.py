@@ -13,6 +13,7 @@ from shared.blobs import Blobs
 from shared.types.documents import Block
 from tests.contract.http.leaking import a_key
 from tests.contract.http.site import LEAVE, Site
+from tests.contract.http.test_reading import BROWSER, Page
 from tests.factories import Published, a_document, keep_originals
 
 LONG = a_document(
@@ -145,3 +146,15 @@ def test_a_name_is_one_quoted_word_whatever_the_document_is_called(key: str) -> 
     assert not set('/\\"%') & set(plain)
     assert 1 <= len(plain) <= 200
     assert plain not in (".", "..")
+
+
+def test_the_page_of_the_library_is_narrowed_down_to_a_part_of_a_title_or_of_a_file_name(site: Site) -> None:
+    published = site.publish(LEAVE, HTML)
+    both = {f"/documents/{published.doc_id(one.key)}" for one in (LEAVE, HTML)}
+    with site.client() as client:
+        shown = [
+            both & set(Page(client.get("/library", params={"q": q}, headers=BROWSER).text).links)
+            for q in ("", "年报", "2025.HTML", "没有")
+        ]
+    html = {f"/documents/{published.doc_id(HTML.key)}"}
+    assert shown == [both, html, html, set()]
