@@ -161,6 +161,7 @@ class Provider:
         self.embedded: Counter[str] = Counter()
         self.gone = 0  # clients that left before their answer was complete
         self.quick_vectors = False
+        self.models: tuple[str, ...] = ("double",)  # that it offers
         self.answer: Callable[[Request], Reply | str] | None = None
         self.closing = threading.Event()
         self.changed = threading.Condition()
@@ -298,7 +299,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._record(None)
             models = {
                 "object": "list",
-                "data": [{"id": "double", "object": "model", "created": 0, "owned_by": "tests"}],
+                "data": [
+                    {"id": one, "object": "model", "created": 0, "owned_by": "tests"}
+                    for one in self.server.provider.models
+                ],
             }
             self._send(200, json.dumps(models).encode())
         else:

@@ -82,6 +82,16 @@ def test_without_a_model_the_provider_s_are_offered(provider: Provider) -> None:
     assert (verdict.code, verdict.models) == ("no_model", ("double",))
 
 
+@pytest.mark.parametrize(
+    ("length", "code", "offered"), [(500, "no_model", 300), (1_000, "not_compatible", 0)], ids=["long", "too long"]
+)
+def test_a_list_of_models_is_read_up_to_a_size(length: int, code: Code, offered: int) -> None:
+    with provider_double() as provider:
+        provider.models = tuple(f"{n:0{length}}" for n in range(2_000))
+        verdict = asyncio.run(check_chat(replace(chat_at(provider), model=None)))
+    assert (verdict.code, len(verdict.models)) == (code, offered)
+
+
 def test_a_model_that_shall_call_functions_is_asked_whether_it_can(provider: Provider) -> None:
     settings = replace(chat_at(provider), protocol="tools")
     provider.script(Fault(status=400, message="this model does not support tools"))
