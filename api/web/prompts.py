@@ -86,9 +86,7 @@ async def bundle_page(
 def changed(one: TemplateDiff) -> ChangedTemplate:
     """A unified difference as lines for people."""
     lines: list[Line] = []
-    for text in one.diff.splitlines():
-        if text.startswith(("---", "+++")) and not lines:
-            continue
+    for text in one.diff.splitlines()[2:]:  # after the two names: a line may begin like those
         if text.startswith("@@"):
             if lines:
                 lines.append(Line(kind="gap", text=""))

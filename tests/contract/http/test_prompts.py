@@ -7,6 +7,7 @@ from typing import Any
 from api.agent.samples import check_bundle
 from shared.bundles import RELEASED, Shelf
 from shared.promotion import promote
+from tests.contract.http.leaking import BROWSER
 from tests.contract.http.site import Site
 
 
@@ -85,3 +86,13 @@ def test_an_experiment_that_became_a_release_says_as_which(site: Site, tmp_path:
         page = client.get("/prompts?lang=zh", headers={"Accept": "text/html"}).text
     assert page.count("已成为 default/2") == 1
     assert "已成为 default/1" not in page
+
+
+def test_the_page_shows_a_first_line_that_looks_like_the_head_of_a_difference(site: Site) -> None:
+    with site.client() as client:
+        for name, text in (("dashes", "-- 简短作答。\n末行"), ("pluses", "++ 详细作答。\n末行")):
+            client.post("/api/prompts", json={"name": name})
+            client.put(f"/api/prompts/{name}/1", json={"template": "zh/rules.j2", "text": text})
+        query = {"before": "dashes/1", "after": "pluses/1"}
+        page = client.get("/prompts/compare", params=query, headers=BROWSER).text
+    assert ("<del>-- 简短作答。</del>" in page, "<ins>++ 详细作答。</ins>" in page) == (True, True)
