@@ -3,6 +3,7 @@
 The only writer of that file besides a person's editor. Blocking throughout. Source: decision 0130.
 """
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,10 +58,11 @@ def read_text(path: Path) -> str | None:
 
 def draft(path: Path, text: str) -> Path:
     """The text in a file beside `path`, on the disk: whether it will do can be tried before it counts. Raises: StorageError."""
-    beside = path.with_name(f".{path.name}.new")
+    meant = _meant(path)
+    beside = meant.with_name(f".{meant.name}.new")
     try:
         with beside.open("w", encoding="utf-8", newline="\n") as file:
-            os.chmod(beside, path.stat().st_mode & 0o777 if path.exists() else 0o600)
+            os.chmod(beside, meant.stat().st_mode & 0o777 if meant.exists() else 0o600)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -73,6 +75,15 @@ def draft(path: Path, text: str) -> Path:
 def put_in_place(drafted: Path, path: Path) -> None:
     """In one step. Raises: StorageError."""
     try:
-        drafted.replace(path)
+        drafted.replace(_meant(path))
     except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise StorageError(
+                f"{path} can't be replaced, because it is mounted as a single file. Mount the folder it lies in instead."
+            ) from error
         raise StorageError(f"{path} can't be written: {error.strerror}.") from error
+
+
+def _meant(path: Path) -> Path:
+    """The file itself where `path` is a link, which stays one."""
+    return Path(os.path.realpath(path))

@@ -1,14 +1,17 @@
 """Connecting providers: what lands in the file, what in the credential store, and who gets to see a key."""
 
+import errno
 from pathlib import Path
+from typing import Self
 
 import pytest
 from msgspec import UNSET, UnsetType
 
-from shared.errors import CiteboundError
+from shared.errors import CiteboundError, StorageError
 from shared.providers.connections import Connections, Wanted
 from shared.providers.opening import check_opens
 from shared.providers.verdict import Part
+from shared.settings_file import put_in_place
 from shared.settings_load import load_settings
 from tests.doubles.credential_store import MemoryStore
 
@@ -182,3 +185,29 @@ def test_where_the_file_can_not_be_replaced_the_key_of_before_stays(tmp_path: Pa
     (tmp_path / "citebound.toml" / "in the way").touch()
     assert code(one, "chat", wanted(api_key=KEY)) == "storage_unavailable"
     assert store.kept == {"chat.api_key": "sk-before"}
+
+
+def test_a_file_that_is_linked_is_written_where_it_lies(tmp_path: Path) -> None:
+    kept = tmp_path / "kept" / "own.toml"
+    kept.parent.mkdir()
+    kept.write_text("# mine\n", encoding="utf-8")
+    kept.chmod(0o640)
+    (tmp_path / "citebound.toml").symlink_to(Path("kept", "own.toml"))
+    connections(tmp_path, MemoryStore()).save("chat", wanted(api_key=None))
+    assert (tmp_path / "citebound.toml").is_symlink()
+    assert kept.read_text(encoding="utf-8").startswith("# mine\n")
+    assert "deepseek-flash" in kept.read_text(encoding="utf-8")
+    assert kept.stat().st_mode & 0o777 == 0o640
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+class _OnAMount(type(Path())):
+    """What the system answers where the other file is a mount of its own."""
+
+    def replace(self, target: object) -> Self:
+        raise OSError(errno.EBUSY, "Device or resource busy", str(target))
+
+
+def test_a_file_that_is_mounted_alone_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="Mount the folder"):
+        put_in_place(_OnAMount(tmp_path / ".citebound.toml.new"), tmp_path / "citebound.toml")
