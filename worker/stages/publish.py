@@ -1,7 +1,7 @@
 """From finished documents to a snapshot that answers: plan on the active one, and publish unless it moved meanwhile."""
 
+import logging
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +34,8 @@ from worker.stages.places import requested_places
 from worker.stages.seal import manifest
 from worker.stages.target import Base, Membership, membership, same_content
 from worker.stages.work import ImportFailed, Stopped, Work
+
+_log = logging.getLogger(__name__)
 
 
 class Space(Struct, frozen=True, kw_only=True):
@@ -133,9 +135,11 @@ def drop_own(db: Database, snapshot_id: SnapshotId, vectors: Vectors, *, now_ms:
 
     Room first: the disk may be too full to write anything down. What can't be done now, retention does.
     """
-    with suppress(Conflict, StorageError, UpstreamError):
+    try:
         vectors.drop(snapshot_id)
         drop_unfinished(db, [snapshot_id], vectors, now_ms=now_ms)
+    except (Conflict, StorageError, UpstreamError) as error:
+        _log.warning("snapshot_id=%s unfinished, can't be removed yet: %s", snapshot_id, error.message)
 
 
 def state_facts(

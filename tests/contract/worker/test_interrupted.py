@@ -14,7 +14,7 @@ from shared.embeddings.fake import FakeEmbedder
 from shared.embeddings.port import Embedded
 from shared.errors import Conflict, StorageError, UpstreamCode, UpstreamError
 from shared.types.imports import ImportRequest
-from tests.contract.worker.workshop import LEASE_MS, DisturbedVectors, Killed, Workshop
+from tests.contract.worker.workshop import LEASE_MS, DisturbedVectors, HeldVectors, Killed, Workshop
 from worker.advance import MAX_CLAIMS
 from worker.stages.index import Abandoned, BuildCrashed, BuildJob, BuildResult
 from worker.stages.work import Stopped
@@ -265,6 +265,24 @@ def test_a_builder_that_ends_without_a_result_leaves_nothing_behind(shop: Worksh
     assert shop.work(shop.ask(), build=broken_off).state in ("running", "paused")
     assert (shop.vectors.names(), shop.vectors.unfinished(), removing(shop.db)) == ([], [], [])
     assert list_snapshots(shop.db) == []
+
+
+def test_what_a_builder_left_and_can_not_be_removed_yet_is_told_to_the_log(
+    shop: Workshop, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop.write(a=TEXT)
+    built: list[BuildJob] = []
+
+    def broken_off(job: BuildJob, check: Callable[[], None]) -> BuildResult:
+        shop.parts.build(job, check)
+        built.append(job)
+        raise BuildCrashed("killed")
+
+    shop.work(shop.ask(), build=broken_off, vectors=HeldVectors(shop.vectors))
+    [left] = [one.snapshot_id for one in built]
+    [line] = [one.getMessage() for one in caplog.records if one.name == "worker.stages.publish"]
+    assert f"snapshot_id={left}" in line
+    assert "设备忙" in line
 
 
 def test_a_provider_that_is_down_pauses_the_import_which_goes_on_by_itself(shop: Workshop) -> None:

@@ -15,7 +15,7 @@ from shared.catalog.migrations import migrate
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot, snapshot_documents
 from shared.embeddings.cache import EmbeddingCache
 from shared.embeddings.fake import FakeEmbedder
-from shared.errors import DocumentError
+from shared.errors import DocumentError, StorageError
 from shared.ids import BlockId, ImportId
 from shared.layout import Layout
 from shared.settings import WorkerSettings
@@ -82,6 +82,17 @@ class DisturbedVectors:
     def build(self, name: str, *, dimensions: int, base: Base | None = None) -> Builder:
         self._act()
         return self._build(name, dimensions=dimensions, base=base)
+
+
+class HeldVectors:
+    """An engine that can't take anything away for the time being."""
+
+    def __init__(self, engine: Vectors) -> None:
+        self.index = engine.index
+        self.open, self.names, self.unfinished, self.build = engine.open, engine.names, engine.unfinished, engine.build
+
+    def drop(self, name: str) -> None:
+        raise StorageError(f"{name}: 设备忙")
 
 
 class _LosingBuilder:
