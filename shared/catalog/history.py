@@ -26,9 +26,11 @@ class History:
             "with waiting as (select max(created_at_ms, :from) begun,"
             " coalesce(finished_at_ms, case when state = 'paused' then updated_at_ms else :until + 1 end) ended"
             " from imports where created_at_ms <= :until),"
-            " held as (select * from waiting where ended > begun)"
-            " select max((select count(*) from held other where other.begun <= held.begun and other.ended > held.begun)) most"
-            " from held",
+            " held as (select * from waiting where ended > begun),"
+            " steps as (select begun at, 1 step from held union all select ended, -1 from held),"
+            # one that ends the moment another begins was not there with it: -1 comes before 1
+            " depths as (select sum(step) over (order by at, step rows unbounded preceding) depth from steps)"
+            " select max(depth) most from depths",
             **{"from": from_ms, "until": until_ms},
         )
         return 0 if found is None else found["most"] or 0

@@ -28,3 +28,29 @@ def test_the_queue_was_as_deep_as_the_most_imports_that_waited_at_one_moment(db:
 
 # first and last hour: both of the first two; one begun before; one alone; none; one that is left; one that goes on
 _HOURS = ((0, 6), (3, 4), (5, 6), (-9, -1), (7, 7), (9, 20))
+
+
+def test_one_that_ends_as_another_begins_was_not_there_with_it(db: Database) -> None:
+    for hour in (0, 1, 2):
+        import_id = create_import(db, ImportRequest(paths=("/资料",)), now_ms=NOW + hour * HOUR_MS)
+        cancel(db, import_id, now_ms=NOW + (hour + 1) * HOUR_MS)
+    assert History(db).queue_depth(NOW, NOW + 9 * HOUR_MS) == 1
+
+
+def test_a_day_of_twice_as_many_imports_takes_no_more_than_some_twice_the_work(db: Database) -> None:
+    def work_for(many: int) -> int:
+        while db["imports"].count < many:
+            create_import(db, ImportRequest(paths=("/资料",)), now_ms=NOW)
+        steps = 0
+
+        def count() -> None:
+            nonlocal steps
+            steps += 1
+
+        db.conn.set_progress_handler(count, 10)
+        assert History(db).queue_depth(NOW, NOW + HOUR_MS) == many
+        db.conn.set_progress_handler(None, 0)
+        return steps
+
+    once, twice = work_for(100), work_for(200)
+    assert twice < 3 * once
