@@ -72,18 +72,18 @@ def live(parts: Parts) -> Live:
 
 async def conditions(parts: Parts) -> tuple[Condition, ...]:
     """Every part, in the order in which a person would look; none of them is waited for longer than `PATIENCE_S`."""
-    broker, engine, library = await asyncio.gather(
-        checked(parts.bell.check), checked(parts.library.engine), snapshot_part(parts)
+    broker, engine, library, disk = await asyncio.gather(
+        checked(parts.bell.check), checked(parts.library.engine), _library(parts), _disk(parts)
     )
     return (
         Condition(part="api", state="ok", code="ok", runs=parts.desk.count(), since_ms=parts.started_at_ms),
         await _worker(parts, broker),
         _of_part("broker", broker),
         _of_part("vectors", engine),
-        _of_part("library", library),
+        library,
         _embedder(parts),
         _chat(parts),
-        await asyncio.to_thread(_disk, parts),
+        disk,
         _traces(parts),
         *_exports(parts),
     )
@@ -93,6 +93,15 @@ def _of_part(name: PartName, part: Part) -> Condition:
     if part.state == "failed":
         return Condition(part=name, state="failed", code="failed", detail=part.detail)
     return Condition(part=name, state=part.state, code=part.state)
+
+
+async def _library(parts: Parts) -> Condition:
+    """The first to ask after a start, or after something was published, would wait until all its files are verified."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return _of_part("library", await snapshot_part(parts))
+    except TimeoutError:  # it goes on being opened
+        return Condition(part="library", state="loading", code="loading")
 
 
 async def _worker(parts: Parts, broker: Part) -> Condition:
@@ -139,8 +148,12 @@ def _chat(parts: Parts) -> Condition:
     return Condition(part="chat", state="ok", code=code, named=parts.chat_model, answered_at_ms=heard.answered_at_ms)
 
 
-def _disk(parts: Parts) -> Condition:
-    free = shutil.disk_usage(parts.settings.data_dir).free
+async def _disk(parts: Parts) -> Condition:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            free = (await asyncio.to_thread(shutil.disk_usage, parts.settings.data_dir)).free
+    except TimeoutError:  # a drive of the network that is gone
+        return Condition(part="disk", state="failed", code="silent")
     if free >= TIGHT_BYTES:
         return Condition(part="disk", state="ok", code="ok", free_bytes=free)
     full = free < FULL_BYTES

@@ -1,5 +1,6 @@
 """How every part is, as GET /api/health tells it and the page shows it."""
 
+import threading
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,7 @@ from api.web.words import WORDS
 from shared.errors import UpstreamError
 from shared.llm.scripted import ScriptedChat
 from shared.types.health import Condition, Health, PartName
+from shared.vectors.memory import MemoryCollection, MemoryVectors
 from tests.contract.http.site import Site
 from tests.contract.http.test_reading import BROWSER, Page
 from tests.contract.telemetry.test_telemetry import locked
@@ -129,6 +131,48 @@ def test_after_a_question_the_page_shows_its_figures_in_numbers_too(site: Site) 
     assert refused == [400, 400]
 
 
+class _Opening(MemoryVectors):
+    """An engine that takes its time to open a collection."""
+
+    def __init__(self, engine: MemoryVectors, until: threading.Event) -> None:
+        super().__init__()
+        self._engine = engine
+        self._until = until
+
+    def open(self, name: str, *, files: dict[str, str]) -> MemoryCollection:
+        self._until.wait(30)
+        return self._engine.open(name, files=files)
+
+
+class _Gone(type(Path())):
+    """A folder on a drive that no longer answers."""
+
+    until: threading.Event
+
+    def __fspath__(self) -> str:
+        self.until.wait(30)
+        return super().__fspath__()
+
+
+def test_what_does_not_answer_soon_is_not_waited_for(site: Site) -> None:
+    site.publish()
+    until = threading.Event()
+    site.vectors = _Opening(site.vectors, until)
+    folder = _Gone(site.settings.data_dir)
+    folder.until = until
+    site.settings = structs.replace(site.settings, data_dir=folder)
+    with site.client() as client:
+        try:
+            found = msgspec.json.decode(client.get("/api/health").content, type=Health)
+        finally:
+            until.set()
+        later = msgspec.json.decode(client.get("/api/health").content, type=Health)
+    assert part(found, "library") == Condition(part="library", state="loading", code="loading")
+    assert part(found, "disk") == Condition(part="disk", state="failed", code="silent")
+    assert part(later, "library").state == "ok"
+    assert part(later, "disk").free_bytes is not None
+
+
 def test_every_state_of_every_part_has_words() -> None:
     source = Path(condition.__file__).read_text(encoding="utf-8")
     codes = {
@@ -136,10 +180,10 @@ def test_every_state_of_every_part_has_words() -> None:
         "worker": ("ok", "silent", "unknown"),
         "broker": ("ok", "failed"),
         "vectors": ("ok", "failed"),
-        "library": ("ok", "none", "failed"),
+        "library": ("ok", "none", "loading", "failed"),
         "embedder": ("ok", "loading", "failed", "failing"),
         "chat": ("none", "unasked", "ok", "failing"),
-        "disk": ("ok", "tight", "full"),
+        "disk": ("ok", "tight", "full", "silent"),
         "traces": ("ok", "dropped", "stopped"),
         "export": ("ok", "losing"),
     }
