@@ -292,6 +292,7 @@ class Warming:
         _log.info("the API has %d addresses", len(app.openapi_schema.paths or {}))
         gc.collect()
         gc.freeze()
+        gc.set_threshold(10_000, 20, 50)  # what is frozen no longer holds full collections back: decision 0125
 
 
 def _bell(settings: Settings) -> WorkerBell:

@@ -12,15 +12,20 @@ from shared.wire.readable import is_readable
 
 MOST_HEAD = 128 * 1024  # bytes of a response's head
 MOST_HELD = 1024 * 1024  # bytes of a body that nobody has taken, before the server has to wait
+BEAT_S = (
+    0.1  # between two pieces of a body that goes on: a model writes faster than anybody needs to see it word by word
+)
 
 
 class Connection(asyncio.Protocol):
     """One exchange after the other; whoever began one takes its head, then its pieces to the end. For one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, beat_s: float = BEAT_S) -> None:
+        self._beat_s = beat_s
         self._transport: asyncio.Transport | None = None
         self._at: Literal["idle", "head", "body", "over"] = "idle"
         self._waiter: asyncio.Future[None] | None = None
+        self._beat: asyncio.TimerHandle | None = None  # wakes whoever waits for a piece that would be early
         self._fault: httpx.TransportError | None = None
         self._lost = False
         self._spoilt = False  # closed by the server after this answer, or told more than was asked
@@ -40,11 +45,15 @@ class Connection(asyncio.Protocol):
         return self._parser.get_status_code(), self._headers
 
     async def piece(self) -> bytes:
-        """What has come of the body since the last call, waited for; b"" at its end. Raises: as `head`."""
-        while not self._pieces:
+        """What has come of the body since the last call, waited for; b"" at its end. Raises: as `head`.
+
+        The first as soon as it is there, those that follow by the beat, the last as soon as the body is over.
+        """
+        while not self._pieces or self._is_early():
             if self._at == "over":
                 return b""
             await self._news()
+        self._next_at = asyncio.get_running_loop().time() + self._beat_s
         piece = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
         self._held = 0
@@ -80,16 +89,28 @@ class Connection(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._held = 0
         self._paused = False
+        self._next_at = 0.0  # of the loop's time: before it no further piece of a body that goes on
         self._over_at = time.monotonic()
+
+    def _is_early(self) -> bool:
+        if self._at != "body" or self._paused or self._fault is not None:
+            return False
+        return asyncio.get_running_loop().time() < self._next_at
 
     async def _news(self) -> None:
         if self._fault is not None:
             raise self._fault
-        self._waiter = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        if loop.time() < self._next_at:
+            self._beat = loop.call_at(self._next_at, self._wake)
         try:
             await self._waiter
         finally:
             self._waiter = None
+            if self._beat is not None:
+                self._beat.cancel()
+                self._beat = None
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -116,7 +137,8 @@ class Connection(asyncio.Protocol):
             return
         if self._at == "head" and self._head_bytes > MOST_HEAD:
             self._fail(httpx.RemoteProtocolError("the head of the response is too large"))
-        self._wake()
+        if self._beat is None or self._at != "body" or self._paused:
+            self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True

@@ -44,8 +44,8 @@ def chunked(pieces: Sequence[bytes]) -> bytes:
     return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + coded + b"0\r\n\r\n"
 
 
-def asked() -> tuple[Connection, Wire]:
-    connection, wire = Connection(), Wire()
+def asked(*, beat_s: float = 0.0) -> tuple[Connection, Wire]:
+    connection, wire = Connection(beat_s=beat_s), Wire()
     connection.connection_made(wire)
     connection.send(b"POST / HTTP/1.1\r\n\r\n", b"{}")
     return connection, wire
@@ -135,3 +135,70 @@ def test_whoever_breaks_off_a_body_takes_the_connection_with_him() -> None:
         return wire.closed
 
     assert asyncio.run(reading()) == "at once"
+
+
+OPENED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+TURNS = 5  # of the event loop
+
+
+async def in_pieces(first: bytes, second: bytes, end: bytes | None) -> tuple[bytes, list[bytes]]:
+    """What is taken of a body that comes in these parts, a turn of the loop between them; `end` None: the server hangs up."""
+    connection, _ = asked(beat_s=3600)
+    taken: list[bytes] = []
+
+    async def take() -> None:
+        await connection.head()
+        while piece := await connection.piece():
+            taken.append(piece)
+
+    taking = asyncio.create_task(take())
+    connection.data_received(OPENED + first)
+    await _turns()
+    at_once = b"".join(taken)
+    connection.data_received(second)
+    await _turns()
+    assert b"".join(taken) == at_once
+    if end is None:
+        connection.connection_lost(None)
+    else:
+        connection.data_received(end)
+    try:
+        async with asyncio.timeout(30):
+            await taking
+    except httpx.RemoteProtocolError:
+        assert end is None
+    return at_once, taken
+
+
+async def _turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+
+
+def test_a_body_comes_at_once_then_by_the_beat_and_its_end_at_once() -> None:
+    first, second, third = b"3\r\none\r\n", b"3\r\ntwo\r\n", b"5\r\nthree\r\n0\r\n\r\n"
+    at_once, taken = asyncio.run(in_pieces(first, second, third))
+    assert at_once == b"one"
+    assert taken == [b"one", b"twothree"]
+
+
+def test_what_came_before_a_server_hung_up_is_not_kept_back() -> None:
+    at_once, taken = asyncio.run(in_pieces(b"3\r\none\r\n", b"3\r\ntwo\r\n", None))
+    assert (at_once, taken) == (b"one", [b"one", b"two"])
+
+
+def test_a_server_that_has_to_wait_is_not_kept_waiting_by_the_beat() -> None:
+    large = b"x" * (MOST_HELD + 1)
+
+    async def reading() -> int:
+        connection, wire = asked(beat_s=3600)
+        connection.data_received(OPENED + b"1\r\nx\r\n")
+        await connection.head()
+        got = len(await connection.piece())
+        connection.data_received(f"{len(large):x}\r\n".encode() + large)
+        async with asyncio.timeout(30):
+            got += len(await connection.piece())
+        assert wire.reading
+        return got
+
+    assert asyncio.run(reading()) == 1 + len(large)
