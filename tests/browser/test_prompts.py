@@ -41,7 +41,7 @@ def test_an_experiment_goes_from_a_copy_to_a_frozen_wording(library: Site, visit
     library.provider.script("Action: Finish[红茶常温存放。]")
     page.get_by_label("您的问题").fill("红茶怎么存放？")
     page.get_by_role("button", name="提问").click()
-    trace = page.get_by_role("link", name="这个回答是怎样形成的")
+    trace = page.get_by_role("link", name="回答是怎样得出的")
     expect(trace).to_be_visible()
     run = library.api("GET", f"/api/runs/{(trace.get_attribute('href') or '').rpartition('/')[2]}")
     assert run["manifest"]["prompt_bundle"] == "brief/1"
