@@ -9,29 +9,10 @@ import pytest
 from scripts.citebound.__main__ import main
 from shared.telemetry import names
 from shared.types.runfiles import RunFile
-from shared.types.traces import SpanNode, Trace
 from tests.unit.cli.served import Served, serving
-from tests.unit.telemetry.factories import a_record
+from tests.unit.telemetry.factories import a_saved_run
 
-SPAN = SpanNode(
-    trace_id="0" * 32,
-    span_id="1" * 16,
-    parent_id=None,
-    name=names.RUN,
-    start_ns=0,
-    end_ns=5_000_000,
-    status="ok",
-    status_message=None,
-    attributes={names.MANIFEST: '{"model":"some/model"}'},
-    events=(),
-)
-SAVED = RunFile(
-    format="citebound-run-1",
-    app_version="0.1.0",
-    record=a_record(),
-    trace=Trace(partial=False, lost_spans=0, lost_artifacts=0, spans=(SPAN,)),
-    contents={"ab" * 32: "系统提示：只引用原文。"},
-)
+SAVED = a_saved_run({names.MANIFEST: '{"model":"some/model"}'}, {"ab" * 32: "系统提示：只引用原文。"}, end_ns=5_000_000)
 
 
 @pytest.fixture

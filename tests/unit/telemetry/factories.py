@@ -3,7 +3,10 @@
 from typing import Literal
 
 from shared.ids import BlockId, DocId, RunId, SnapshotId
+from shared.telemetry import names
+from shared.types.runfiles import RunFile
 from shared.types.runs import Answer, Citation, RunRecord, Usage
+from shared.types.traces import Attributes, SpanNode, Trace
 
 A_CITATION = Citation(
     marker=1,
@@ -51,4 +54,27 @@ def a_record(
         ),
         ledger=(),
         access=access,
+    )
+
+
+def a_saved_run(attributes: Attributes, contents: dict[str, str], *, end_ns: int = 5) -> RunFile:
+    """With one span of the run."""
+    span = SpanNode(
+        trace_id="0" * 32,
+        span_id="1" * 16,
+        parent_id=None,
+        name=names.RUN,
+        start_ns=0,
+        end_ns=end_ns,
+        status="ok",
+        status_message=None,
+        attributes=attributes,
+        events=(),
+    )
+    return RunFile(
+        format="citebound-run-1",
+        app_version="0.1.0",
+        record=a_record(),
+        trace=Trace(partial=False, lost_spans=0, lost_artifacts=0, spans=(span,)),
+        contents=contents,
     )

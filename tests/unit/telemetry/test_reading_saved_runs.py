@@ -5,31 +5,12 @@ import pytest
 from hypothesis import given, strategies
 
 from shared.saved_runs import Unreadable, read_run_file
-from shared.telemetry import names
 from shared.telemetry.runfile import hashes_in
 from shared.types.runfiles import RunFile
-from shared.types.traces import SpanNode, Trace
-from tests.unit.telemetry.factories import a_record
+from tests.unit.telemetry.factories import a_saved_run
 
-SPAN = SpanNode(
-    trace_id="0" * 32,
-    span_id="1" * 16,
-    parent_id=None,
-    name=names.RUN,
-    start_ns=0,
-    end_ns=5,
-    status="ok",
-    status_message=None,
-    attributes={"citebound.artifact.prompt.sha256": "ab"},
-    events=(),
-)
-FILE = RunFile(
-    format="citebound-run-1",
-    app_version="0.1.0",
-    record=a_record(),
-    trace=Trace(partial=False, lost_spans=0, lost_artifacts=0, spans=(SPAN,)),
-    contents={"ab": "系统提示：只引用原文。"},
-)
+FILE = a_saved_run({"citebound.artifact.prompt.sha256": "ab"}, {"ab": "系统提示：只引用原文。"})
+(SPAN,) = FILE.trace.spans
 DATA = msgspec.json.encode(FILE)
 
 
