@@ -75,6 +75,7 @@ class Buffer:
         self._news = False  # something that was in no batch yet
         self._puts = 0
         self._done = 0
+        self._listening = False  # the taker stands at `_arrived`
         self._waiting = 0  # how many stand in wait_done
         self._closed = False
 
@@ -128,7 +129,9 @@ class Buffer:
     def take(self, *, linger_s: float) -> Batch | None:
         """Wait until something is there, let more gather for `linger_s` unless somebody waits for it; None once closed and empty."""
         with self._lock:
+            self._listening = True
             self._arrived.wait_for(lambda: self._closed or self._news)
+            self._listening = False
             # Not on `_arrived`: while more gathers, a put wakes nobody.
             self._hurry.wait_for(lambda: self._closed or self._waiting > 0, linger_s)
             if self._idle():
@@ -196,7 +199,8 @@ class Buffer:
     def _put(self) -> None:
         self._puts += 1
         self._news = True
-        self._arrived.notify()
+        if self._listening:
+            self._arrived.notify()
 
     def _lose(self, trace_id: int, *, spans: int = 0, artifacts: int = 0) -> None:
         self._count("spans_dropped", spans)

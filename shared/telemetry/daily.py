@@ -4,10 +4,12 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
 
+from shared.telemetry.at_once import encode, of_rows, write_rows
 from shared.telemetry.buffer import Batch
 from shared.telemetry.measures import (
     Count,
@@ -21,6 +23,17 @@ from shared.telemetry.measures import (
 from shared.telemetry.schema import opened_traces
 
 DROPPED = "dropped"
+_DAY_MS = 86_400_000
+_ADD_COUNTS = of_rows(
+    "insert into daily_counts (day, name, label, number)",
+    columns=4,
+    then="on conflict (day, name, label) do update set number = number + excluded.number",
+)
+_ADD_TIMES = of_rows(
+    "insert into daily_times (day, step, bucket, number)",
+    columns=4,
+    then="on conflict (day, step, bucket) do update set number = number + excluded.number",
+)
 
 
 class DayCounts(Struct, kw_only=True):
@@ -49,16 +62,9 @@ class Additions:
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Inside the caller's transaction."""
-        connection.executemany(
-            "insert into daily_counts (day, name, label, number) values (?, ?, ?, ?)"
-            " on conflict (day, name, label) do update set number = number + excluded.number",
-            [(*key, number) for key, number in self._counts.items() if number],
-        )
-        connection.executemany(
-            "insert into daily_times (day, step, bucket, number) values (?, ?, ?, ?)"
-            " on conflict (day, step, bucket) do update set number = number + excluded.number",
-            [(*key, number) for key, number in self._times.items()],
-        )
+        counts = [(*key, number) for key, number in self._counts.items() if number]
+        write_rows(connection, _ADD_COUNTS, encode(counts))
+        write_rows(connection, _ADD_TIMES, encode([(*key, number) for key, number in self._times.items()]))
 
     def _add(self, day: str, counts: Iterable[Count], took: Took | None) -> None:
         for count in counts:
@@ -69,7 +75,12 @@ class Additions:
 
 def day_of(at_ms: int) -> str:
     """The UTC day."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+    return _day(at_ms // _DAY_MS)
+
+
+@lru_cache(maxsize=64)
+def _day(number: int) -> str:
+    return datetime.fromtimestamp(number * _DAY_MS / 1000, UTC).strftime("%Y-%m-%d")
 
 
 def stored_days(database: Path, *, since: str) -> Mapping[str, DayCounts]:

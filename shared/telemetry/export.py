@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
-from opentelemetry.context import Context
-from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from shared.blobs import Blobs
@@ -70,9 +69,6 @@ class Exporter(SpanProcessor):
             schedule_delay_millis=DELAY_MS,
             max_export_batch_size=min(queue, BATCH_SPANS),
         )
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        pass
 
     def on_end(self, span: ReadableSpan) -> None:
         """In whatever thread the span ends in: a copy of its attributes, nothing more."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -26,6 +26,7 @@ from shared.telemetry.measures import (
     time_of_run,
     time_of_span,
 )
+from shared.telemetry.processor import Reader
 from shared.types.imports import ImportState
 from shared.types.runs import RunRecord
 from shared.version import APP_VERSION
@@ -53,23 +54,24 @@ class Live(Struct, frozen=True, kw_only=True):
     exported: Mapping[str, Exported] = {}
 
 
-class Metrics(SpanProcessor):
+class Metrics(Reader):
     """Any number of threads count, any asks."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, str]] = Counter()
         self._buckets: Counter[tuple[str, int]] = Counter()
         self._seconds: dict[str, float] = {}
 
-    def on_end(self, span: ReadableSpan) -> None:
-        """In whatever thread the span ends in: microseconds."""
+    def read(self, span: ReadableSpan) -> None:
         self._add(counts_of_span(span), time_of_span(span))
 
     def keep(self, record: RunRecord) -> None:
         self._add(counts_of_run(record), time_of_run(record))
 
     def text(self, live: Live) -> bytes:
+        self.settle()
         registry = CollectorRegistry(auto_describe=False)
         with self._lock:
             counts, buckets, seconds = dict(self._counts), dict(self._buckets), dict(self._seconds)

@@ -1,6 +1,9 @@
-"""Spans and run records as rows of the trace store. Runs in the writer's thread; redaction happens here."""
+"""Spans and run records as rows of the trace store, as JSON arrays of their columns. Runs in the writer's thread; redaction happens here.
 
-from collections.abc import Callable, Mapping
+What holds nothing that looks like a secret is encoded as it is: one search through the JSON instead of one through each text.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
 
 import msgspec
@@ -9,6 +12,7 @@ from opentelemetry.sdk.trace import Event
 from shared.telemetry import names
 from shared.telemetry.artifacts import ARTIFACT_PREFIX
 from shared.telemetry.buffer import Ended
+from shared.telemetry.plain import plain
 from shared.telemetry.redact import Redactor
 from shared.types.runs import Answer, RunRecord
 from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, Stop
@@ -31,53 +35,53 @@ _WORDS = frozenset(
 )
 STOPS: Final[tuple[Stop, ...]] = get_args(Stop)
 _STATUS = {0: "unset", 1: "ok", 2: "error"}
+_PLAIN: Final = frozenset(
+    {str, bool, int, float, tuple, list}
+)  # whatever else somebody may give an attribute is told as text
+_SUFFIX: Final = ".sha256"
 _json = msgspec.json.Encoder(order="deterministic")
+_sorted = msgspec.json.Encoder(order="sorted")  # as `_json` writes what was made of dicts
 
 
 def trace_hex(trace_id: int) -> str:
     return f"{trace_id:032x}"
 
 
-def span_row(ended: Ended, redactor: Redactor) -> dict[str, Any]:
-    """Columns of table `spans`. Raises: ValueError for a span that never had a context."""
+def span_row(ended: Ended, redactor: Redactor) -> tuple[bytes, list[bytes]]:
+    """A row of table `spans`, and those of table `artifacts` for the contents that it refers to. Raises: ValueError for a span that never had a context."""
     span = ended.span
     context = span.get_span_context()
     if context is None:
         raise ValueError("a span without a context")
-    given = span.attributes or {}
-    attributes = _attributes({k: v for k, v in given.items() if ended.full or k not in names.CONTENTS}, redactor)
+    given = plain(span.attributes)
+    if not ended.full:
+        for name in names.CONTENTS & given.keys():
+            del given[name]
+    ids = (trace_hex(context.trace_id), f"{context.span_id:016x}")
     message = span.status.description
-    return {
-        "trace_id": trace_hex(context.trace_id),
-        "span_id": f"{context.span_id:016x}",
-        "parent_id": f"{span.parent.span_id:016x}" if span.parent else None,
-        "run_id": _text(attributes.get(names.RUN_ID)),
-        "import_id": _text(attributes.get(names.IMPORT_ID)),
-        "name": span.name,
-        "start_ns": span.start_time or 0,
-        "end_ns": span.end_time or 0,
-        "status": _STATUS[span.status.status_code.value],
-        "status_message": redactor.text(message) if message else None,
-        "attributes": _json.encode(attributes).decode(),
-        "events": _json.encode([_event(event, redactor) for event in span.events]).decode(),
-    }
+    run_id, import_id = given.get(names.RUN_ID), given.get(names.IMPORT_ID)
+    row = (
+        *ids,
+        f"{span.parent.span_id:016x}" if span.parent else None,
+        redactor.text(run_id) if isinstance(run_id, str) else None,
+        redactor.text(import_id) if isinstance(import_id, str) else None,
+        _column(span.name),
+        span.start_time or 0,
+        span.end_time or 0,
+        _STATUS[span.status.status_code.value],
+        _column(redactor.text(message)) if message else None,
+        _attributes_json(given, redactor),
+        _events_json(span.events, redactor),
+    )
+    return _json.encode(row), [_json.encode((*ids, *artifact)) for artifact in _artifacts(given)]
 
 
-def artifact_rows(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of table `artifacts`: the contents that a span's row refers to."""
-    attributes = msgspec.json.decode(row["attributes"], type=dict[str, Any])
-    suffix = ".sha256"
-    return [
-        {
-            "trace_id": row["trace_id"],
-            "span_id": row["span_id"],
-            "name": (name := key.removeprefix(ARTIFACT_PREFIX).removesuffix(suffix)),
-            "sha256": value,
-            "size_bytes": attributes.get(f"{ARTIFACT_PREFIX}{name}.bytes", 0),
-        }
-        for key, value in attributes.items()
-        if key.startswith(ARTIFACT_PREFIX) and key.endswith(suffix)
-    ]
+def _artifacts(given: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Name, hash, size in bytes."""
+    for key, value in given.items():
+        if key.startswith(ARTIFACT_PREFIX) and key.endswith(_SUFFIX):
+            name = key.removeprefix(ARTIFACT_PREFIX).removesuffix(_SUFFIX)
+            yield name, value, given.get(f"{ARTIFACT_PREFIX}{name}.bytes", 0)
 
 
 def summary(record: RunRecord) -> RunSummary:
@@ -106,22 +110,28 @@ def _stopped_by(answer: Answer) -> Stop | None:
     return next((stop for code in told for stop in STOPS if stop == code), None)
 
 
-def run_row(record: RunRecord, redactor: Redactor) -> dict[str, Any]:
-    """Columns of table `runs`. Only configured secrets are removed: an answer may rightly quote a document that shows a key's shape."""
-    return {
-        "run_id": record.answer.run_id,
-        "status": record.answer.status,
-        "summary": _encoded(summary(record), redactor),
-        "record": _encoded(record, redactor),
-        "access": None if record.access is None else _json.encode(record.access).decode(),
-        "asker": record.asker,
-        "conversation_id": record.answer.conversation_id,
-    }
+def run_row(record: RunRecord, redactor: Redactor) -> bytes:
+    """A row of table `runs`. Only configured secrets are removed: an answer may rightly quote a document that shows a key's shape."""
+    answer = record.answer
+    return _json.encode(
+        (
+            answer.run_id,
+            answer.status,
+            _encoded(summary(record), redactor),
+            _encoded(record, redactor),
+            None if record.access is None else _json.encode(record.access).decode(),
+            record.asker,
+            answer.conversation_id,
+        )
+    )
 
 
 def _encoded(value: RunSummary | RunRecord, redactor: Redactor) -> str:
     """JSON of what is left without the secrets; taken out of its texts, never out of the JSON itself."""
-    return _json.encode(without_secrets(msgspec.to_builtins(value), redactor.known)).decode()
+    data = _sorted.encode(value)
+    if not redactor.knows_none_of(data):
+        data = _json.encode(without_secrets(msgspec.to_builtins(value), redactor.known))
+    return data.decode()
 
 
 def without_secrets(value: Any, clean: Callable[[str], str]) -> Any:
@@ -140,22 +150,40 @@ def without_secrets(value: Any, clean: Callable[[str], str]) -> Any:
             return value
 
 
-def citation_rows(record: RunRecord) -> list[dict[str, Any]]:
+def citation_rows(record: RunRecord) -> list[tuple[str, str]]:
     """Rows of table `citations`."""
     cited = dict.fromkeys(citation.block_id for citation in record.answer.citations)
-    return [{"block_id": block_id, "run_id": record.answer.run_id} for block_id in cited]
+    return [(block_id, record.answer.run_id) for block_id in cited]
 
 
-def _text(value: AttributeValue | None) -> str | None:
-    return value if isinstance(value, str) else None
+def _column(text: str) -> str:
+    """SQLite reads a text out of JSON no further than a null character."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def _event(event: Event, redactor: Redactor) -> SpanEvent:
-    return SpanEvent(name=event.name, at_ns=event.timestamp, attributes=_attributes(event.attributes, redactor))
+def _attributes_json(given: Mapping[str, Any], redactor: Redactor) -> str:
+    if all(type(value) in _PLAIN for value in given.values()):
+        data = _json.encode(given)
+        if redactor.finds_none_in(data):
+            return data.decode()
+    return _json.encode(_attributes(given, redactor)).decode()
 
 
-def _attributes(attributes: Mapping[str, Any] | None, redactor: Redactor) -> Attributes:
-    return {key: _value(value, redactor) for key, value in (attributes or {}).items()}
+def _events_json(events: Sequence[Event], redactor: Redactor) -> str:
+    if not events:
+        return "[]"
+    told = [(event.name, event.timestamp, plain(event.attributes)) for event in events]
+    if all(type(value) in _PLAIN for _, _, given in told for value in given.values()):
+        data = _json.encode([SpanEvent(name=name, at_ns=at_ns, attributes=given) for name, at_ns, given in told])
+        if redactor.finds_none_in(data):
+            return data.decode()
+    return _json.encode(
+        [SpanEvent(name=name, at_ns=at_ns, attributes=_attributes(given, redactor)) for name, at_ns, given in told]
+    ).decode()
+
+
+def _attributes(attributes: Mapping[str, Any], redactor: Redactor) -> Attributes:
+    return {key: _value(value, redactor) for key, value in attributes.items()}
 
 
 def _value(value: Any, redactor: Redactor) -> AttributeValue:

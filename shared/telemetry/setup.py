@@ -63,7 +63,13 @@ class Telemetry:
         self._exporters = tuple(exporters)
         self._receivers = (BufferProcessor(self._buffer), self.metrics, self.seen, *exporters)
         self._recent: dict[RunId, RunRecord] = {}
-        self._writer = Writer(self._buffer, database=database, blobs=self.artifacts, redactor=redactor)
+        self._writer = Writer(
+            self._buffer,
+            database=database,
+            blobs=self.artifacts,
+            redactor=redactor,
+            readers=(self.metrics, self.seen),
+        )
         self._relay = _relay()
         use(self._keeping)
         for receiver in self._receivers:
