@@ -18,8 +18,11 @@ def array(rows: Sequence[bytes]) -> bytes:
 
 def of_rows(insert: str, *, columns: int, then: str = "") -> str:
     """A statement for `write_rows`. `then`: what the end of an `insert` may be, e.g. `on conflict …`."""
-    row = ", ".join(f"json_extract(value, '$[{column}]')" for column in range(columns))
-    return f"{insert} select {row} from json_each(cast(? as text)) where true {then}"
+    row = ", ".join(f"json_extract(row, '$[{column}]')" for column in range(columns))
+    # The limit keeps SQLite from putting the inner select into the outer one: it would write each row's JSON anew for each column.
+    return (
+        f"{insert} select {row} from (select value as row from json_each(cast(? as text)) limit -1) where true {then}"
+    )
 
 
 def write_rows(connection: sqlite3.Connection, statement: str, rows: bytes) -> None:

@@ -27,7 +27,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
 )
 _COMPILED = tuple((literal, re.compile(pattern, re.DOTALL)) for literal, pattern in _SHAPES)
-_LITERALS = tuple(literal.encode() for literal, _ in _SHAPES)
+_LITERALS = tuple(literal for literal, _ in _SHAPES)
 _SEAMS = ",[]"  # what stands between the items of a JSON array, none of it in a literal
 
 
@@ -38,7 +38,7 @@ class Redactor:
         # The longest first: one secret may be the beginning of another.
         forms = {form for secret in secrets if len(secret) >= _MIN_SECRET for form in _forms(secret)}
         self._secrets = tuple(sorted(forms, key=len, reverse=True))
-        self._secrets_in_bytes = tuple({one for form in forms for one in _in_bytes(form)})
+        self._told = tuple(forms | {_in_json(form) for form in forms})
         # Whether a JSON array holds no secret where none of its items does.
         self.item_by_item = not any(seam in form for form in forms for seam in _SEAMS)
 
@@ -56,25 +56,24 @@ class Redactor:
                 text = pattern.sub(REMOVED, text)
         return text
 
-    def knows_none_of(self, data: bytes) -> bool:
-        """Whether `known` would leave every text as it is. `data`: a text in UTF-8, or texts in JSON as msgspec writes it."""
-        for secret in self._secrets_in_bytes:  # noqa: SIM110  a generator costs as much as the search in a short text
-            if secret in data:
+    def knows_none_of(self, text: str) -> bool:
+        """Whether `known` would leave `text` as it is, and where it is JSON by msgspec, every text in it; False may be a false alarm."""
+        for secret in self._told:  # noqa: SIM110  a generator would cost as much as the searches, most texts are short
+            if secret in text:
                 return False
         return True
 
-    def finds_none_in(self, data: bytes) -> bool:
-        """Whether `text` would leave every text as it is, by a plain search alone: False may be a false alarm. `data`: as above."""
+    def finds_none_in(self, text: str) -> bool:
+        """The same of `text`, by plain searches alone."""
         for literal in _LITERALS:
-            if literal in data:
+            if literal in text:
                 return False
-        return self.knows_none_of(data)
+        return self.knows_none_of(text)
 
 
-def _in_bytes(form: str) -> set[bytes]:
-    """As it stands in a text in UTF-8, and in one in JSON."""
-    data = form.encode(errors="replace")
-    return {data, msgspec.json.encode(data.decode())[1:-1]}
+def _in_json(text: str) -> str:
+    """As it stands in JSON by msgspec. Half a surrogate pair stands in none."""
+    return msgspec.json.encode(text.encode(errors="replace").decode()).decode()[1:-1]
 
 
 def _forms(secret: str) -> set[str]:

@@ -3,7 +3,7 @@
 What holds nothing that looks like a secret is encoded as it is: one search through the JSON instead of one through each text.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, get_args
 
 import msgspec
@@ -15,7 +15,7 @@ from shared.telemetry.buffer import Ended
 from shared.telemetry.plain import plain
 from shared.telemetry.redact import Redactor
 from shared.types.runs import Answer, RunRecord
-from shared.types.traces import Attributes, AttributeValue, RunSummary, SpanEvent, Stop
+from shared.types.traces import AttributeValue, RunSummary, Stop
 
 # Fields of a closed set of words, and codes: they can't hold a secret, and a secret may happen to be one of the words.
 _WORDS = frozenset(
@@ -63,15 +63,15 @@ def span_row(ended: Ended, redactor: Redactor) -> tuple[bytes, list[bytes]]:
     row = (
         *ids,
         f"{span.parent.span_id:016x}" if span.parent else None,
-        redactor.text(run_id) if isinstance(run_id, str) else None,
-        redactor.text(import_id) if isinstance(import_id, str) else None,
+        run_id if isinstance(run_id, str) else None,
+        import_id if isinstance(import_id, str) else None,
         _column(span.name),
         span.start_time or 0,
         span.end_time or 0,
         _STATUS[span.status.status_code.value],
         _column(redactor.text(message)) if message else None,
-        _attributes_json(given, redactor),
-        _events_json(span.events, redactor),
+        _json_of(given, redactor),
+        f"[{','.join(_event_json(event, redactor) for event in span.events)}]",
     )
     return _json.encode(row), [_json.encode((*ids, *artifact)) for artifact in _artifacts(given)]
 
@@ -79,7 +79,7 @@ def span_row(ended: Ended, redactor: Redactor) -> tuple[bytes, list[bytes]]:
 def _artifacts(given: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Name, hash, size in bytes."""
     for key, value in given.items():
-        if key.startswith(ARTIFACT_PREFIX) and key.endswith(_SUFFIX):
+        if key.endswith(_SUFFIX) and key.startswith(ARTIFACT_PREFIX):
             name = key.removeprefix(ARTIFACT_PREFIX).removesuffix(_SUFFIX)
             yield name, value, given.get(f"{ARTIFACT_PREFIX}{name}.bytes", 0)
 
@@ -128,10 +128,10 @@ def run_row(record: RunRecord, redactor: Redactor) -> bytes:
 
 def _encoded(value: RunSummary | RunRecord, redactor: Redactor) -> str:
     """JSON of what is left without the secrets; taken out of its texts, never out of the JSON itself."""
-    data = _sorted.encode(value)
-    if not redactor.knows_none_of(data):
-        data = _json.encode(without_secrets(msgspec.to_builtins(value), redactor.known))
-    return data.decode()
+    text = _sorted.encode(value).decode()
+    if redactor.knows_none_of(text):
+        return text
+    return _json.encode(without_secrets(msgspec.to_builtins(value), redactor.known)).decode()
 
 
 def without_secrets(value: Any, clean: Callable[[str], str]) -> Any:
@@ -161,29 +161,19 @@ def _column(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def _attributes_json(given: Mapping[str, Any], redactor: Redactor) -> str:
-    if all(type(value) in _PLAIN for value in given.values()):
-        data = _json.encode(given)
-        if redactor.finds_none_in(data):
-            return data.decode()
-    return _json.encode(_attributes(given, redactor)).decode()
+def _json_of(attributes: Mapping[str, Any], redactor: Redactor) -> str:
+    """A JSON object without secrets."""
+    if _PLAIN.issuperset(map(type, attributes.values())):
+        text = _json.encode(attributes).decode()
+        if redactor.finds_none_in(text):
+            return text
+    return _json.encode({key: _value(value, redactor) for key, value in attributes.items()}).decode()
 
 
-def _events_json(events: Sequence[Event], redactor: Redactor) -> str:
-    if not events:
-        return "[]"
-    told = [(event.name, event.timestamp, plain(event.attributes)) for event in events]
-    if all(type(value) in _PLAIN for _, _, given in told for value in given.values()):
-        data = _json.encode([SpanEvent(name=name, at_ns=at_ns, attributes=given) for name, at_ns, given in told])
-        if redactor.finds_none_in(data):
-            return data.decode()
-    return _json.encode(
-        [SpanEvent(name=name, at_ns=at_ns, attributes=_attributes(given, redactor)) for name, at_ns, given in told]
-    ).decode()
-
-
-def _attributes(attributes: Mapping[str, Any], redactor: Redactor) -> Attributes:
-    return {key: _value(value, redactor) for key, value in attributes.items()}
+def _event_json(event: Event, redactor: Redactor) -> str:
+    """A JSON object like SpanEvent."""
+    name, attributes = _json.encode(event.name).decode(), _json_of(plain(event.attributes), redactor)
+    return f'{{"name":{name},"at_ns":{event.timestamp},"attributes":{attributes}}}'
 
 
 def _value(value: Any, redactor: Redactor) -> AttributeValue:
