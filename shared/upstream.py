@@ -5,11 +5,11 @@ disagree about status codes, so a `code` is looked at before the status: a 429 m
 Messages name the host and the remedy. They never hold a key; of the provider's own words at most one redacted line.
 """
 
+import asyncio
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import SettingsError, UpstreamCode, UpstreamError
+from shared.wire.endpoint import Endpoint, body_of
 
 _CODES: dict[str, UpstreamCode] = {
     "context_length_exceeded": "provider_context_too_long",
@@ -102,6 +103,14 @@ class Complaint(Struct, frozen=True, kw_only=True):
     window_tokens: int | None = None  # told in a field of its own
 
 
+class Whole(Struct, frozen=True, kw_only=True):
+    """An answer that was read to its end, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
 @contextmanager
 def upstream(host: str) -> Generator[None]:
     """Translate httpx's failures. Raises: UpstreamError; SettingsError for a request that can't be sent at all."""
@@ -128,19 +137,18 @@ def upstream(host: str) -> Generator[None]:
         raise failure("provider_bad_reply", host=host) from error
 
 
-def json_post(client: httpx.AsyncClient, url: str, body: object) -> httpx.Request:
-    """For `client.send`. What `client.post` does comes to the same, but reads the address and joins the headers anew every time.
-
-    Raises: httpx.InvalidURL.
-    """
-    made = httpx.Request("POST", _read_url(url), headers=client.headers, content=msgspec.json.encode(body))
-    made.headers["content-type"] = "application/json"
-    return made
-
-
-@lru_cache(maxsize=64)
-def _read_url(url: str) -> httpx.URL:
-    return httpx.URL(url)
+async def ask(endpoint: Endpoint, body: Any, *, host: str, timeout_s: float) -> Whole:
+    """One attempt, read to its end within its time. Raises: as `upstream`, provider_timeout."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            with upstream(host):
+                answer = await endpoint.post(body)
+                try:
+                    return Whole(status=answer.status, headers=answer.headers, content=await body_of(answer))
+                finally:
+                    await answer.close()
+    except TimeoutError as error:
+        raise failure("provider_timeout", host=host) from error
 
 
 def host_of(base_url: str) -> str:

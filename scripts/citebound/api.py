@@ -97,7 +97,8 @@ class Api:
                 raise _problem(reply)
             parser = EventParser()  # httpx's own lines also end at U+2028 and U+0085, which JSON may hold
             for piece in reply.iter_bytes():
-                yield from parser.feed(piece)
+                for data in parser.feed(piece):
+                    yield data.decode(errors="replace")
 
     @contextmanager
     def _reaching(self) -> Generator[None]:

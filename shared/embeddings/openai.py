@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-import httpx
 import msgspec
 import numpy as np
 from msgspec import Struct
@@ -17,11 +16,10 @@ from shared.embeddings.own_loop import OwnLoop
 from shared.embeddings.port import Axis, Embedded, Vectors
 from shared.embeddings.text import clean
 from shared.errors import SettingsError, UpstreamError
-from shared.loopback import leads_to_loopback
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
-from shared.upstream import bearer, complaint_in, failure, host_of, json_post, refusal, upstream
-from shared.wire.transport import direct_transport
+from shared.upstream import Whole, ask, bearer, complaint_in, failure, host_of, refusal
+from shared.wire.endpoint import Endpoint
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.
 NATIVE_DIMENSIONS = {
@@ -45,7 +43,6 @@ _MOST_INPUTS = {"dashscope": 10, "aliyuncs.com": 10, "siliconflow": 32}
 _MOST_BYTES = 300_000
 _LONGEST_PAUSE_S = 30.0
 _PAUSE_S = 1.0
-_CONNECT_S = 10.0
 _SMALLEST_NORM = 1e-6
 _RECIPE = "clean-1 unit-1"  # what is done to every text and every vector
 
@@ -71,8 +68,8 @@ _REPLY = msgspec.json.Decoder(_Reply)
 class OpenAIEmbedder:
     """Vectors are checked, put in order and scaled to unit length; nothing is cut off a text, the provider refuses what is too long.
 
-    One thread of its own runs an event loop with one connection pool: callers may be any thread or any event loop, and cancelling
-    `embed_query` closes its connection. `pause`: waits between two attempts.
+    A query is asked in the event loop of its caller, whichever that is; cancelling it closes its connection. Passages are asked in a
+    loop on a thread of the embedder's own. `pause`: waits between two attempts.
     """
 
     language_axis: Axis | None = None  # of somebody else's model nobody has measured it
@@ -84,8 +81,7 @@ class OpenAIEmbedder:
         if settings.base_url is None or settings.model is None:
             raise SettingsError("An embedding provider needs base_url and model.", field="embedding.base_url")
         self._host = host_of(settings.base_url)
-        headers = bearer(settings.api_key)
-        self._url = settings.base_url.rstrip("/") + "/embeddings"
+        self._endpoint = Endpoint(settings.base_url.rstrip("/") + "/embeddings", headers=bearer(settings.api_key))
         self._settings = settings
         self._pause = pause
         native = NATIVE_DIMENSIONS.get(settings.model.rsplit("/", 1)[-1].split(":")[0].lower())
@@ -102,16 +98,6 @@ class OpenAIEmbedder:
         self._most_inputs = min([settings.batch, *(most for name, most in _MOST_INPUTS.items() if name in self._host)])
         self._asks_dimensions = dimensions != native
         self._loop = OwnLoop("embedding provider")
-        trust_env = not leads_to_loopback(self._url)  # no proxy between two processes of one machine
-        certificates = httpx.create_ssl_context(trust_env=trust_env)
-        self._client = httpx.AsyncClient(
-            transport=direct_transport(certificates, trust_env=trust_env),
-            timeout=httpx.Timeout(None, connect=_CONNECT_S),  # a request as a whole is timed below
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            trust_env=trust_env,
-            verify=certificates,
-            headers=headers,
-        )
 
     def embed_passages(self, texts: Sequence[str]) -> Embedded:
         if not 1 <= len(texts) <= self.max_batch:
@@ -120,10 +106,11 @@ class OpenAIEmbedder:
 
     async def embed_query(self, text: str) -> Embedded:
         asked = [self._settings.query_prefix + clean(text)]
-        return await asyncio.wrap_future(self._loop.run(self._request(asked)))
+        return await self._request(asked)
 
     def close(self) -> None:
-        self._loop.stop(self._client.aclose())
+        self._endpoint.close()
+        self._loop.stop()
 
     async def _passages(self, texts: Sequence[str]) -> Embedded:
         asked = [self._settings.passage_prefix + clean(text) for text in texts]
@@ -151,28 +138,22 @@ class OpenAIEmbedder:
         body: dict[str, Any] = {"model": self._settings.model, "input": texts, "encoding_format": "float"}
         if self._asks_dimensions:
             body["dimensions"] = self.dimensions
-        status, headers, content = await self._post(body)
-        if status == 400 and self._asks_dimensions and _refuses_dimensions(content):
+        told = await self._ask(body)
+        if told.status == 400 and self._asks_dimensions and _refuses_dimensions(told.content):
             # The model has one length only; whether it is the wanted one is checked below.
             self._asks_dimensions = False
             del body["dimensions"]
-            status, headers, content = await self._post(body)
-        if status != 200:
+            told = await self._ask(body)
+        if told.status != 200:
             key = self._settings.api_key
-            raise refusal(status, headers, content, host=self._host, now_s=time.time(), api_key=key)
+            raise refusal(told.status, told.headers, told.content, host=self._host, now_s=time.time(), api_key=key)
         try:
-            return read_reply(content, texts, dimensions=self.dimensions)
+            return read_reply(told.content, texts, dimensions=self.dimensions)
         except BadReply as bad:
             raise failure("provider_bad_reply", host=self._host, said=str(bad)) from bad
 
-    async def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                with upstream(self._host):
-                    response = await self._client.send(json_post(self._client, self._url, body))
-        except TimeoutError as error:
-            raise failure("provider_timeout", host=self._host) from error
-        return response.status_code, response.headers, response.content
+    async def _ask(self, body: dict[str, Any]) -> Whole:
+        return await ask(self._endpoint, body, host=self._host, timeout_s=self._settings.timeout_s)
 
 
 class BadReply(Exception):

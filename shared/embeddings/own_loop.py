@@ -27,15 +27,14 @@ class OwnLoop:
             work.close()  # nobody will await it
             raise
 
-    def stop(self, last: Coroutine[Any, Any, None]) -> None:
-        """Cancel what is under way, run `last`, end the thread. Blocking; a second call does nothing."""
+    def stop(self) -> None:
+        """Cancel what is under way, end the loop as `asyncio.run` does, and the thread. Blocking; a second call does nothing."""
         with self._turn:
             loop, thread, self._stopped = self._loop, self._thread, True
             self._loop = self._thread = None
         if loop is None or thread is None:
-            last.close()
             return
-        asyncio.run_coroutine_threadsafe(_end(last), loop).result()
+        asyncio.run_coroutine_threadsafe(_end(loop), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -51,9 +50,9 @@ class OwnLoop:
             return self._loop
 
 
-async def _end(last: Coroutine[Any, Any, None]) -> None:
+async def _end(loop: asyncio.AbstractEventLoop) -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-    await last
+    await loop.shutdown_asyncgens()

@@ -4,36 +4,21 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Any
 
-import httpx
 import msgspec
 
 from shared.errors import SettingsError, UpstreamError
-from shared.llm.clients import STREAMS, Clients
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
 from shared.llm.port import ChatProfile, ChatReply, ChatRequest, Message
 from shared.llm.reading import ReplyReader
 from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
 from shared.llm.window import LearnedWindow
-from shared.loopback import leads_to_loopback
 from shared.settings import ChatSettings
-from shared.upstream import (
-    Complaint,
-    bearer,
-    complained,
-    complaint_in,
-    failure,
-    host_of,
-    json_post,
-    retry_after_s,
-    upstream,
-)
-from shared.wire.transport import direct_transport
+from shared.upstream import Complaint, bearer, complained, complaint_in, failure, host_of, retry_after_s, upstream
+from shared.wire.endpoint import Answer, Endpoint, body_of
 
-_CONNECT_S = 10.0
 _MOVED = (
     0.1  # a deadline is put off once this part of it has passed: for every piece it would cost more than reading it
 )
@@ -41,7 +26,7 @@ _GOODBYE_S = 0.25  # for the end of the body behind the end mark, so that the co
 
 
 class OpenAIChat:
-    """Always streams, so that a dead provider is told from a slow one. For one event loop.
+    """Always streams, so that a dead provider is told from a slow one.
 
     Time-outs: until the first token of text or reasoning (keep-alive comments don't count: a queue is waiting too), then between any
     two pieces, comments included; that one may be noticed a tenth late. There is none for the whole answer: the harness has the wall clock.
@@ -52,21 +37,12 @@ class OpenAIChat:
         if settings.base_url is None or settings.model is None:
             raise SettingsError("A chat provider needs base_url and model.", field="chat.base_url")
         self._host = host_of(settings.base_url)
-        self._url = settings.base_url.rstrip("/") + "/chat/completions"
         self._settings = settings
         self._dialect = dialect_for(settings, host=self._host)
         self._window = LearnedWindow()
-        trust_env = not leads_to_loopback(self._url)  # no proxy between two processes of one machine
-        certificates = httpx.create_ssl_context(trust_env=trust_env)
-        self._clients = Clients(
-            lambda: httpx.AsyncClient(
-                timeout=httpx.Timeout(None, connect=_CONNECT_S),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=STREAMS),
-                trust_env=trust_env,
-                transport=direct_transport(certificates, trust_env=trust_env),
-                verify=certificates,
-                headers={**bearer(settings.api_key), "accept": "text/event-stream"},
-            )
+        self._endpoint = Endpoint(
+            settings.base_url.rstrip("/") + "/chat/completions",
+            headers={**bearer(settings.api_key), "accept": "text/event-stream"},
         )
 
     @property
@@ -98,20 +74,17 @@ class OpenAIChat:
                 dialect = self._dialect = other
 
     async def close(self) -> None:
-        await self._clients.close()
+        self._endpoint.close()
 
     async def _attempt(
         self, body: dict[str, Any], most_tokens: int, on_piece: Callable[[str], None] | None
     ) -> ChatReply:
         reader = ReplyReader(host=self._host, most_tokens=most_tokens, api_key=self._settings.api_key)
-
-        def heard(piece: str) -> None:
-            if piece and on_piece:
-                on_piece(piece)
-
+        heard = on_piece or _unheard
         try:
             await self._read(body, reader, heard)
-            heard(reader.end())
+            if rest := reader.end():
+                heard(rest)
         except UpstreamError as error:
             error.partial_text = reader.text
             raise
@@ -128,11 +101,13 @@ class OpenAIChat:
     async def _read(self, body: dict[str, Any], reader: ReplyReader, heard: Callable[[str], None]) -> None:
         try:
             async with asyncio.timeout(self._settings.first_token_timeout_s) as deadline:
-                with upstream(self._host), self._clients.one() as client:
-                    response = await client.send(json_post(client, self._url, body), stream=True)
-                    async with aclosing(response):
-                        await self._check(response)
-                        await self._listen(response, reader, heard, deadline)
+                with upstream(self._host):
+                    answer = await self._endpoint.post(body)
+                    try:
+                        await self._check(answer)
+                        await self._listen(answer, reader, heard, deadline)
+                    finally:
+                        await answer.close()
         except TimeoutError as error:
             if not reader.complete:
                 raise failure("provider_timeout", host=self._host) from error
@@ -141,35 +116,37 @@ class OpenAIChat:
             if not reader.complete:
                 raise
 
-    async def _check(self, response: httpx.Response) -> None:
+    async def _check(self, answer: Answer) -> None:
         """Raises: _Refused; UpstreamError for a page of a portal or a proxy."""
-        if response.status_code == 200:
-            if "text/html" in response.headers.get("content-type", ""):
+        if answer.status == 200:
+            if "text/html" in answer.headers.get("content-type", ""):
                 raise failure("provider_bad_reply", host=self._host)
             return
-        complaint = complaint_in(await response.aread(), status=response.status_code)
-        pause_s = retry_after_s(response.headers, now_s=time.time())
+        complaint = complaint_in(await body_of(answer), status=answer.status)
+        pause_s = retry_after_s(answer.headers, now_s=time.time())
         key = self._settings.api_key
         raise _Refused(complaint, complained(complaint, host=self._host, api_key=key, retry_after_s=pause_s))
 
     async def _listen(
-        self, response: httpx.Response, reader: ReplyReader, heard: Callable[[str], None], deadline: asyncio.Timeout
+        self, answer: Answer, reader: ReplyReader, heard: Callable[[str], None], deadline: asyncio.Timeout
     ) -> None:
-        if "application/json" in response.headers.get("content-type", ""):  # didn't care that a stream was asked for
-            heard(reader.take((await response.aread()).decode(errors="replace")))
+        if "application/json" in answer.headers.get("content-type", ""):  # didn't care that a stream was asked for
+            heard(reader.take(await body_of(answer)))
             return
         now_s, idle_s, put_off_at = asyncio.get_running_loop().time, self._settings.idle_timeout_s, 0.0
         parser = EventParser()
-        async for piece in response.aiter_bytes():
+        while piece := await answer.piece():
             for data in parser.feed(piece):
-                heard(reader.take(data))
+                if new := reader.take(data):
+                    heard(new)
             if reader.done:
                 deadline.reschedule(now_s() + _GOODBYE_S)
             elif reader.begun and (now := now_s()) >= put_off_at:
                 deadline.reschedule(now + (1 + _MOVED) * idle_s)
                 put_off_at = now + _MOVED * idle_s
         for data in parser.finish():
-            heard(reader.take(data, cut=True))
+            if new := reader.take(data, cut=True):
+                heard(new)
 
 
 class _Refused(Exception):
@@ -179,6 +156,10 @@ class _Refused(Exception):
         super().__init__(error.message)
         self.complaint = complaint
         self.error = error
+
+
+def _unheard(_: str) -> None:
+    return
 
 
 def request_body(request: ChatRequest, settings: ChatSettings, dialect: Dialect) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A streamed chat completion, chunk by chunk, becomes one reply. Pure: strings in, text and errors out.
+"""A streamed chat completion, chunk by chunk, becomes one reply. Pure: bytes in, text and errors out.
 
 Providers differ (facts of 2026-11): reasoning comes as reasoning_content, reasoning or thinking, or inside <think>…</think>;
 usage comes in a chunk of its own, with the last choice, with every one, or never; text and finish_reason may share a chunk;
@@ -16,7 +16,7 @@ from shared.llm.port import ChatUsage, FunctionCall
 from shared.llm.thinking import ThinkSplitter
 from shared.upstream import complained, complaint_of, failure
 
-DONE = "[DONE]"
+DONE = b"[DONE]"
 _MOST_TOKENS = 1_000_000_000  # of one call
 _CHARACTERS_A_TOKEN = 8  # at most, of ordinary text
 _UNASKED = 20_000  # characters: providers that count reasoning beside what was asked for
@@ -101,28 +101,23 @@ class ReplyReader:
         """Whether the answer is whole; its usage may still come."""
         return self.done or self.finish_reason is not None
 
-    def take(self, data: str, *, cut: bool = False) -> str:
+    def take(self, data: bytes, *, cut: bool = False) -> str:
         """Read the data of one event, or a whole answer that wasn't streamed; returns the text, reasoning and calls that are new.
 
-        cut: the event had no end, so that what can't be read is a broken stream and not a bad reply.
+        cut: the event had no end, so that what can't be read is a broken stream and not a bad reply. Invalid UTF-8 becomes U+FFFD.
 
         Raises: UpstreamError: provider_bad_reply, provider_content_filtered, provider_interrupted, or what an error object says.
         """
+        if self.done:
+            return ""
         if data == DONE:
             self.done = True
-        if self.done or not data.strip():
             return ""
         try:
             chunk = _CHUNK.decode(data)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise failure("provider_interrupted" if cut else "provider_bad_reply", host=self._host) from error
-        if chunk.error is not None or (chunk.choices is None and chunk.code and chunk.message):
-            told = {"error": chunk.error} if chunk.error is not None else {"code": chunk.code, "message": chunk.message}
-            raise complained(complaint_of(told), host=self._host, api_key=self._api_key)
-        self.model = chunk.model or self.model
-        self.usage = usage_in(chunk.usage or {}) or self.usage
-        choice = next((choice for choice in chunk.choices or () if choice.index == 0), None)
-        return "" if choice is None else self._choose(choice)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return self._take_odd(data, error, cut=cut)
+        return self._take_chunk(chunk)
 
     def end(self) -> str:
         """The stream is over: returns what was held back. Raises: UpstreamError: provider_interrupted if it ended too early."""
@@ -132,21 +127,62 @@ class ReplyReader:
         self.finish_reason = self.finish_reason or "stop"
         return text
 
+    def _take_odd(self, data: bytes, error: Exception, *, cut: bool) -> str:
+        """What is not JSON in UTF-8."""
+        text = data.decode(errors="replace")
+        if not text.strip():
+            return ""
+        try:
+            if not isinstance(error, RecursionError):
+                return self._take_chunk(_CHUNK.decode(text))
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        raise failure("provider_interrupted" if cut else "provider_bad_reply", host=self._host) from error
+
+    def _take_chunk(self, chunk: _Chunk) -> str:
+        if chunk.error is not None or (chunk.choices is None and chunk.code and chunk.message):
+            told = {"error": chunk.error} if chunk.error is not None else {"code": chunk.code, "message": chunk.message}
+            raise complained(complaint_of(told), host=self._host, api_key=self._api_key)
+        if chunk.model:
+            self.model = chunk.model
+        if chunk.usage:
+            self.usage = usage_in(chunk.usage) or self.usage
+        for choice in chunk.choices or ():
+            if choice.index == 0:
+                return self._choose(choice)
+        return ""
+
     def _choose(self, choice: _Choice) -> str:
-        delta = choice.delta or choice.message or _Delta()
-        reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
-        text, thought = self._think.feed(_string(delta.content) or _string(delta.refusal))
-        new = self._add(text, reasoning + thought)
-        called = self._calls.take(delta.tool_calls) + self._calls.take_legacy(delta.function_call)
-        self._room -= len(called)
-        new += called
+        delta = choice.delta or choice.message
+        new = "" if delta is None else self._say(delta)
         reason = (choice.finish_reason or "").lower()
         if reason in _FAILURES:
             raise failure(_FAILURES[reason], host=self._host)
-        self.finish_reason = ("length" if reason in _LENGTH else reason) or self.finish_reason
+        if reason:
+            self.finish_reason = "length" if reason in _LENGTH else reason
         if self._room <= 0:
             self.finish_reason, self.done = "length", True
         return new
+
+    def _say(self, delta: _Delta) -> str:
+        content = delta.content
+        if (  # as nearly every chunk is
+            content
+            and isinstance(content, str)
+            and self._think.passes
+            and len(content) <= self._room
+            and not (delta.reasoning_content or delta.reasoning or delta.thinking or delta.tool_calls)
+            and delta.function_call is None
+        ):
+            self._room -= len(content)
+            self._text.append(content)
+            return content
+        reasoning = _string(delta.reasoning_content) or _string(delta.reasoning) or _string(delta.thinking)
+        text, thought = self._think.feed(_string(content) or _string(delta.refusal))
+        new = self._add(text, reasoning + thought)
+        called = self._calls.take(delta.tool_calls) + self._calls.take_legacy(delta.function_call)
+        self._room -= len(called)
+        return new + called
 
     def _add(self, text: str, reasoning: str) -> str:
         text = text[: max(0, self._room)]

@@ -13,6 +13,11 @@ class ThinkSplitter:
         self._state = "start"  # start -> text, or start -> reasoning -> gap -> text
         self._held = ""
 
+    @property
+    def passes(self) -> bool:
+        """Whether all that follows is text."""
+        return self._state == "text"
+
     def feed(self, piece: str) -> tuple[str, str]:
         """(text, reasoning) that are certain by now."""
         text, reasoning = "", ""

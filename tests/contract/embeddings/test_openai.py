@@ -217,8 +217,9 @@ def test_closing_ends_a_call_under_way(provider: Provider) -> None:
         asking = asyncio.create_task(setup.embedder.embed_query("泵房"))
         assert await asyncio.to_thread(provider.wait, lambda provider: len(provider.requests) == 1)
         await asyncio.to_thread(setup.embedder.close)
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(UpstreamError) as caught:
             await asking
+        assert caught.value.code == "provider_interrupted"
 
     asyncio.run(ask_and_close())
     assert provider.wait(lambda provider: provider.gone == 1)

@@ -10,11 +10,15 @@ from shared.llm.reading import DONE, ReplyReader
 MOST = 4_000
 
 
-def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> str:
-    return json.dumps({"model": "m", "choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more})
+def dumps(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
 
 
-def read(*chunks: str) -> ReplyReader:
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, **more: Any) -> bytes:
+    return dumps({"model": "m", "choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more})
+
+
+def read(*chunks: bytes) -> ReplyReader:
     reader = ReplyReader(host="api.example.test", most_tokens=MOST)
     told = [reader.take(data) for data in chunks]
     assert "".join([*told, reader.end()]) == reader.reasoning + reader.text
@@ -43,14 +47,14 @@ def test_reasoning_inside_the_content_is_kept_apart_when_split_over_chunks() -> 
 @pytest.mark.parametrize(
     "chunks",
     [
-        (chunk({"content": "x"}, "stop"), json.dumps({"choices": [], "usage": USAGE}), DONE),
-        (chunk({"content": "x"}, "stop"), json.dumps({"usage": USAGE}), DONE),
+        (chunk({"content": "x"}, "stop"), dumps({"choices": [], "usage": USAGE}), DONE),
+        (chunk({"content": "x"}, "stop"), dumps({"usage": USAGE}), DONE),
         (chunk({"content": "x"}, "stop", usage=USAGE), DONE),
         (chunk({"content": "x"}, usage={**USAGE, "completion_tokens": 1}), chunk({}, "stop", usage=USAGE)),
         (chunk({"content": "x"}, usage=USAGE), chunk({}, "stop", usage=None), DONE),
     ],
 )
-def test_usage_is_found_wherever_it_comes(chunks: tuple[str, ...]) -> None:
+def test_usage_is_found_wherever_it_comes(chunks: tuple[bytes, ...]) -> None:
     assert read(*chunks).usage == ChatUsage(input_tokens=9, output_tokens=4)
 
 
@@ -67,16 +71,14 @@ def test_usage_that_says_nothing_is_unknown_and_not_zero(usage: dict[str, Any]) 
 
 def test_chunks_without_choices_and_empty_data_are_passed_over() -> None:
     reader = read(
-        "", json.dumps({"id": "1", "event": {"type": "status"}}), chunk({"content": "x"}, ""), chunk({}, "stop")
+        b"", b" ", dumps({"id": "1", "event": {"type": "status"}}), chunk({"content": "x"}, ""), chunk({}, "stop")
     )
     assert reader.text == "x"
 
 
 def test_an_answer_that_was_not_streamed_is_read_as_well() -> None:
     message = {"role": "assistant", "content": "<think>想</think>答案"}
-    reader = read(
-        json.dumps({"model": "n", "choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE})
-    )
+    reader = read(dumps({"model": "n", "choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE}))
     assert (reader.text, reader.reasoning, reader.model) == ("答案", "想", "n")
     assert reader.usage == ChatUsage(input_tokens=9, output_tokens=4)
 
@@ -102,16 +104,16 @@ def test_the_end_mark_alone_is_a_good_end() -> None:
         ((chunk({"content": "答"}, "content_filter"),), "provider_content_filtered"),
         ((chunk({"content": "答"}, "sensitive"),), "provider_content_filtered"),
         ((chunk({"content": "答"}, "error"),), "provider_interrupted"),
-        (("{",), "provider_bad_reply"),
-        (("[1]",), "provider_bad_reply"),
-        (('{"choices": 1}',), "provider_bad_reply"),
-        ((json.dumps({"error": {"message": "overloaded", "code": 503}}),), "provider_overloaded"),
-        ((json.dumps({"error": {"code": "context_length_exceeded", "message": "太长"}}),), "provider_context_too_long"),
-        ((json.dumps({"error": "out of memory"}),), "upstream_unavailable"),
-        ((json.dumps({"code": 50505, "message": "Model service overloaded", "data": None}),), "upstream_unavailable"),
+        ((b"{",), "provider_bad_reply"),
+        ((b"[1]",), "provider_bad_reply"),
+        ((b'{"choices": 1}',), "provider_bad_reply"),
+        ((dumps({"error": {"message": "overloaded", "code": 503}}),), "provider_overloaded"),
+        ((dumps({"error": {"code": "context_length_exceeded", "message": "太长"}}),), "provider_context_too_long"),
+        ((dumps({"error": "out of memory"}),), "upstream_unavailable"),
+        ((dumps({"code": 50505, "message": "Model service overloaded", "data": None}),), "upstream_unavailable"),
     ],
 )
-def test_every_bad_end_has_its_code(chunks: tuple[str, ...], code: str) -> None:
+def test_every_bad_end_has_its_code(chunks: tuple[bytes, ...], code: str) -> None:
     with pytest.raises(UpstreamError) as caught:
         read(*chunks)
     assert caught.value.code == code
@@ -134,6 +136,6 @@ def test_a_provider_that_goes_far_beyond_what_was_asked_for_is_not_listened_to_a
 
 def test_a_whole_answer_that_is_far_too_long_is_cut() -> None:
     reader = ReplyReader(host="api.example.test", most_tokens=100)
-    reader.take(json.dumps({"choices": [{"message": {"content": "字" * 1_000_000}, "finish_reason": "stop"}]}))
+    reader.take(dumps({"choices": [{"message": {"content": "字" * 1_000_000}, "finish_reason": "stop"}]}))
     reader.end()
     assert (len(reader.text), reader.finish_reason) == (100 * 8 + 20_000, "length")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from shared.llm.sse import EventParser
 
 
-def events(*pieces: bytes) -> list[str]:
+def events(*pieces: bytes) -> list[bytes]:
     parser = EventParser()
     return [event for piece in pieces for event in parser.feed(piece)] + parser.finish()
 
@@ -28,12 +28,24 @@ def events(*pieces: bytes) -> list[str]:
     ],
 )
 def test_events_are_read_as_the_standard_says(body: str, expected: list[str]) -> None:
-    assert events(body.encode()) == expected
+    assert events(body.encode()) == [data.encode() for data in expected]
 
 
 LINES = st.lists(
     st.sampled_from(
-        ["data: 你好", "data:x", ": 注释", "", "", "event: e", "data", "data: é\u2028\u0085", "\ufeff", "data: 🙂"]
+        [
+            "data: 你好",
+            "data: 还有\n\ndata: more",
+            "data:x",
+            ": 注释",
+            "",
+            "",
+            "event: e",
+            "data",
+            "data: é\u2028\u0085",
+            "\ufeff",
+            "data: 🙂",
+        ]
     ),
     max_size=12,
 )

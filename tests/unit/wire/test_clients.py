@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import httpx
 
-from shared.llm.clients import STREAMS, Clients
+from shared.wire.clients import STREAMS, Clients
 
 
 def test_streams_share_a_client_until_it_is_full_and_one_that_has_room_again_comes_first() -> None:

@@ -1,0 +1,86 @@
+"""One address of a provider, to which JSON is posted: what chat, embeddings and rerank have in common. Source: decision 0135."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+from urllib.request import getproxies
+
+import httpx
+import msgspec
+
+from shared.loopback import leads_to_loopback
+from shared.wire.ways import Answer, Direct, Proxied
+
+_ALWAYS = {
+    "accept": "*/*",
+    "accept-encoding": "gzip, deflate",
+    "connection": "keep-alive",
+    "user-agent": f"python-httpx/{httpx.__version__}",
+}
+
+
+async def body_of(answer: Answer) -> bytes:
+    """All that is left of it. Raises: as reading does."""
+    pieces: list[bytes] = []
+    while piece := await answer.piece():
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+class Endpoint:
+    """For any event loop: each has connections of its own, which are closed when it ends.
+
+    Nothing is sent twice, no redirect is followed, no cookie is kept. Where the environment or the system names a proxy,
+    httpx's own client does the work.
+    """
+
+    def __init__(self, url: str, *, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._headers = {**_ALWAYS, **headers, "content-type": "application/json"}
+        self._trust_env = not leads_to_loopback(url)  # no proxy between two processes of one machine
+        self._certificates = httpx.create_ssl_context(trust_env=self._trust_env)
+        self._proxied = self._trust_env and bool(getproxies())
+        self._ways: dict[asyncio.AbstractEventLoop, Direct | Proxied] = {}
+        self._lasting: dict[asyncio.AbstractEventLoop, AsyncGenerator[Direct | Proxied]] = {}
+        self._closed = False
+
+    async def post(self, body: Any) -> Answer:
+        """One attempt, whose answer is to be closed. body: what msgspec makes JSON of.
+
+        Raises: httpx.TransportError, httpx.InvalidURL; RuntimeError after `close`.
+        """
+        if self._closed:
+            raise RuntimeError(f"{self._url} is closed")
+        way = self._ways.get(asyncio.get_running_loop()) or await self._opened()
+        return await way.post(msgspec.json.encode(body))
+
+    def close(self) -> None:
+        """From any thread: each loop closes its own connections as soon as it gets to it. What is under way ends as interrupted."""
+        self._closed = True
+        for loop, lasting in list(self._lasting.items()):
+            if not loop.is_closed():
+                asyncio.run_coroutine_threadsafe(_end(lasting), loop)
+
+    async def _opened(self) -> Direct | Proxied:
+        loop = asyncio.get_running_loop()
+        lasting = self._open(loop)
+        way = await anext(lasting)
+        self._ways[loop], self._lasting[loop] = way, lasting
+        return way
+
+    async def _open(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Direct | Proxied]:
+        """A generator because a loop ends those before it is closed itself (`shutdown_asyncgens`)."""
+        if self._proxied:
+            way = Proxied(self._url, self._headers, self._certificates)
+        else:
+            way = Direct(self._url, self._headers, self._certificates)
+        try:
+            yield way
+        finally:
+            self._ways.pop(loop, None)
+            self._lasting.pop(loop, None)
+            await way.close()
+
+
+async def _end(lasting: AsyncGenerator[Any]) -> None:
+    await lasting.aclose()
