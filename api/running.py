@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
 from shared.access import Access
@@ -14,7 +14,11 @@ from shared.types.runs import RunRecord
 
 _log = logging.getLogger(__name__)
 
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]  # ASGI's
+T = TypeVar("T")
+
 CANCELLED = "cancelled"
+TOGETHER_S = 0.005  # that an event waits for those which follow it; a screen shows a new picture every 0.016 s
 
 
 class RunCrashed(Exception):
@@ -28,11 +32,14 @@ class RunCrashed(Exception):
 class Running:
     """A run that has begun. One reader of its events."""
 
-    def __init__(self, run_id: RunId, access: Access) -> None:
+    def __init__(self, run_id: RunId, access: Access, *, together_s: float = TOGETHER_S) -> None:
         self.run_id = run_id
         self.access = access
         self.failed: RunFailed | None = None  # how it failed, if it did
-        self._events: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._together_s = together_s
+        self._news: list[RunEvent] = []  # that nobody has read yet
+        self._reader: asyncio.Future[None] | None = None  # who waits for them
+        self._gathers = False  # he has some already and waits for more
         self.started = False  # an event was told
         self._begun = asyncio.Event()  # started, or over before it could
         self._over = asyncio.Event()
@@ -61,31 +68,47 @@ class Running:
         assert self._record is not None
         return self._record
 
-    async def events(self, *, idle_s: float) -> AsyncGenerator[tuple[RunEvent, ...]]:
-        """Every event in order to the end, those together that are there at once; () whenever nothing happened for `idle_s`."""
-        while True:
-            if self._events.empty():
-                try:
-                    async with asyncio.timeout(idle_s):
-                        found = [await self._events.get()]
-                except TimeoutError:
-                    yield ()
-                    continue
-            else:
-                found = []
-            while not self._events.empty():
-                found.append(self._events.get_nowait())
-            if told := tuple(event for event in found if event is not None):
-                yield told
-            if None in found:
-                return
+    @property
+    def all_told(self) -> bool:
+        """Nothing is left to read, and nothing will come."""
+        return self._over.is_set() and not self._news
+
+    async def news(self, *, idle_s: float) -> list[RunEvent]:
+        """What happened since the last time, in order; [] when nothing did for `idle_s`, or nothing will any more.
+
+        What follows within ms comes along: each reading costs its asker's process a turn, and this one a system call. The end waits for nothing.
+        """
+        if not self._news and not self._over.is_set():
+            await self._wait(idle_s)
+        if self._news and not self._ended:
+            await self._wait(self._together_s, gathers=True)
+        if self._ended and not self._over.is_set():
+            await asyncio.sleep(0)  # as a rule it is over then, and its last event can be sent as the last
+        found, self._news = self._news, []
+        return found
+
+    async def _wait(self, seconds: float, *, gathers: bool = False) -> None:
+        loop = asyncio.get_running_loop()
+        self._reader, self._gathers = loop.create_future(), gathers
+        timer = loop.call_later(seconds, self._wake)
+        try:
+            await self._reader
+        finally:
+            timer.cancel()
+            self._reader = None
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
 
     def emit(self, event: RunEvent) -> None:
         if isinstance(event, RunFailed):
             self.failed = event
         self._ended = self._ended or isinstance(event, RunCompleted | RunFailed)
         self.started = True
-        self._events.put_nowait(event)
+        self._news.append(event)
+        if self._ended or not self._gathers:
+            self._wake()
         self._begun.set()
 
     def start(self, work: Callable[[], Awaitable[RunRecord]]) -> asyncio.Task[None]:
@@ -118,7 +141,7 @@ class Running:
             self._tell_failed(CANCELLED, "The run was cancelled.")
         self._begun.set()
         self._over.set()
-        self._events.put_nowait(None)
+        self._wake()
 
     def _crashed(self, error: Exception) -> None:
         error_id = uuid4().hex[:12]
@@ -136,25 +159,41 @@ class AskerGone(Exception):
     """The client closed its connection; nobody is left to answer."""
 
 
-async def record_unless_gone(run: Running, receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> RunRecord:
-    """Wait for a run's end while its asker waits; cancel it when he goes away.
+async def unless_gone(receive: Receive, work: Awaitable[T]) -> T:
+    """What comes of `work`, which is cancelled when its asker goes away. `receive`: of a request whose body is read.
 
-    receive: the request's ASGI receive, its body already read.
-    Raises: RunCrashed, AskerGone.
+    Raises: AskerGone.
     """
-    waiting = asyncio.create_task(run.record())
+    mine = asyncio.current_task()
+    assert mine is not None
+    gone = False
+
+    def leave(_: asyncio.Task[None]) -> None:
+        nonlocal gone
+        gone = True
+        mine.cancel()
+
     leaving = asyncio.create_task(_disconnected(receive))
+    leaving.add_done_callback(leave)
     try:
-        await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if waiting.done():
-            return waiting.result()
-        raise AskerGone
+        return await work
+    except asyncio.CancelledError:
+        if gone and not mine.uncancel():  # else it is somebody else who cancels
+            raise AskerGone from None
+        raise
     finally:
-        run.cancel()
-        waiting.cancel()
+        leaving.remove_done_callback(leave)
         leaving.cancel()
 
 
-async def _disconnected(receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> None:
+async def record_unless_gone(run: Running, receive: Receive) -> RunRecord:
+    """Wait for a run's end while its asker waits; cancel it when he goes away. Raises: RunCrashed, AskerGone."""
+    try:
+        return await unless_gone(receive, run.record())
+    finally:
+        run.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,15 +1,14 @@
 """/v1: models and chat completions, for clients that know nothing of us."""
 
-from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
 from litestar import Request, Response, Router, get, post
 from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, HeaderParameter, JSONBody
-from litestar.response import Stream
 
 from api.callers import NEEDS_READ, caller_in
+from api.live import Live
 from api.openai_compat.citations import annotations, block_url, extra, footer
 from api.openai_compat.conversation import history_of, question_of
 from api.openai_compat.errors import respond
@@ -87,7 +86,7 @@ async def chat_completions(
     )
     envelope = _envelope(run.run_id, data, parts)
     if data.stream:
-        return _stream(run_chunks(run, envelope, url, keep_alive_s=parts.heartbeat_s, failure=failure))
+        return Live(lambda tell: run_chunks(run, envelope, url, tell, keep_alive_s=parts.heartbeat_s, failure=failure))
     record = await record_unless_gone(run, request.receive)
     if run.failed is not None:
         return respond(failure(run.failed), {})
@@ -110,7 +109,7 @@ def _answer_task(task: Task, data: ChatBody, parts: Parts) -> Reply:
     envelope = _envelope(f"task-{parts.now_ms()}", data, parts)
     told = TaskExtra(task=task)
     if data.stream:
-        return _stream(task_chunks(text, envelope, told))
+        return Live(lambda _: task_chunks(text, envelope, told))
     return _completion(envelope, OutMessage(content=text), Usage(), told)
 
 
@@ -135,11 +134,6 @@ def _completion(envelope: Envelope, message: OutMessage, usage: Usage, told: Ext
             citebound=told,
         )
     )
-
-
-def _stream(pieces: AsyncGenerator[bytes]) -> Stream:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx must not hold chunks back
-    return Stream(pieces, media_type="text/event-stream", headers=headers)
 
 
 def _check_model(model: str) -> None:

@@ -1,12 +1,13 @@
 """A run's events as chat completion chunks."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
 
 from api.agent.citations import unmarked
 from api.agent.harmless import harmless
+from api.live import Tell
 from api.openai_compat.citations import BlockUrl, annotations, extra, footer
 from api.openai_compat.errors import error_body
 from api.openai_compat.shapes import (
@@ -61,14 +62,20 @@ def usage_of(usage: Usage) -> ChatUsage:
 
 
 async def run_chunks(
-    run: Running, envelope: Envelope, url: BlockUrl, *, keep_alive_s: float, failure: Callable[[RunFailed], Problem]
-) -> AsyncGenerator[bytes]:
-    """Steps as reasoning, then the answer, its sources, the last chunk with annotations. Whoever stops reading cancels the run."""
+    run: Running,
+    envelope: Envelope,
+    url: BlockUrl,
+    tell: Tell,
+    *,
+    keep_alive_s: float,
+    failure: Callable[[RunFailed], Problem],
+) -> bytes:
+    """Steps as reasoning, then the answer, its sources, the last chunk with annotations. Whoever stops listening cancels the run."""
     try:
-        yield _chunk(envelope, Delta(role="assistant", content=""))
+        pieces = [_chunk(envelope, Delta(role="assistant", content=""))]
         begun = False  # some of the answer was told
-        async for events in run.events(idle_s=keep_alive_s):
-            pieces: list[bytes] = []
+        while True:
+            events = await run.news(idle_s=keep_alive_s)
             for event in events:
                 match event:
                     case AnswerDelta(text=text):
@@ -82,19 +89,21 @@ async def run_chunks(
                     case _:
                         if line := progress_line(event):
                             pieces.append(_chunk(envelope, Delta(reasoning_content=line + "\n")))
+            if run.all_told:
+                return b"".join(pieces)
             if pieces or not events:
-                yield b"".join(pieces) or KEEP_ALIVE
+                await tell(b"".join(pieces) or KEEP_ALIVE)
+                pieces = []
     finally:
         run.cancel()
 
 
-async def task_chunks(text: str, envelope: Envelope, told: TaskExtra) -> AsyncGenerator[bytes]:
+async def task_chunks(text: str, envelope: Envelope, told: TaskExtra) -> bytes:
     """An answer that was there at once."""
-    yield _chunk(envelope, Delta(role="assistant", content=text))
-    yield _data(_last(envelope, Delta(), told))
+    pieces = [_chunk(envelope, Delta(role="assistant", content=text)), _data(_last(envelope, Delta(), told))]
     if envelope.include_usage:
-        yield _data(_usage_chunk(envelope, Usage()))
-    yield DONE
+        pieces.append(_data(_usage_chunk(envelope, Usage())))
+    return b"".join([*pieces, DONE])
 
 
 def progress_line(event: RunEvent) -> str:

@@ -11,10 +11,11 @@ from litestar.params import FromPath, JSONBody
 
 from api import rerun as again
 from api.desk import Ask
+from api.live import Live
 from api.parts import Parts
 from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
-from api.routes.streams import rerun_events, stream
+from api.routes.streams import rerun_events
 from api.running import record_unless_gone
 from shared.access import Access
 from shared.ids import RunId
@@ -61,5 +62,7 @@ async def rerun_run(
         return await record_unless_gone(await parts.desk.begin(ask, mine), request.receive)
 
     if preferred(request.headers.get("accept", ""), FORMS) == "text/event-stream":
-        return stream(rerun_events(lambda told: carried_out(streamed, told), heartbeat_s=parts.heartbeat_s))
+        return Live(
+            lambda tell: rerun_events(lambda told: carried_out(streamed, told), tell, heartbeat_s=parts.heartbeat_s)
+        )
     return Response(await carried_out(awaited, lambda _: None))

@@ -2,22 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
 from typing import Annotated, Protocol
 
 import msgspec
 from litestar import Router, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
-from litestar.response import Stream
 from msgspec import Struct
 
 from api.callers import NEEDS_WRITE
+from api.live import Live, Tell
 from api.parts import Parts
 from api.routes.access import AnyRequest
 from api.routes.bodies import decode, read_limited
 from api.routes.import_paths import check_paths, roots
-from api.routes.streams import HEARTBEAT, sse, stream
+from api.routes.streams import HEARTBEAT, sse
 from api.routes.uploads import receive_upload
 from shared.catalog import imports as catalog_imports
 from shared.catalog.db import Database
@@ -93,11 +92,11 @@ def get_trace(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Trace:
     return parts.telemetry.store.import_trace(ImportId(import_id))
 
 
-@get("/{import_id:str}/events")
-async def watch_import(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Stream:
+@get("/{import_id:str}/events", media_type="text/event-stream", response_description="events")
+async def watch_import(parts: NamedDependency[Parts], import_id: FromPath[str]) -> Live:
     """`progress` with the import whenever it changed, `finished` at its end."""
     first = await asyncio.to_thread(_get, parts, ImportId(import_id))
-    return stream(_progress(parts, first))
+    return Live(lambda tell: _progress(parts, first, tell))
 
 
 @post("/{import_id:str}/{verb:str}", status_code=200)
@@ -157,20 +156,20 @@ async def _ring(parts: Parts, import_id: ImportId) -> None:
         _log.warning("the worker was not told of %s and will find it by itself: %s", import_id, error)
 
 
-async def _progress(parts: Parts, first: Import) -> AsyncGenerator[bytes]:
+async def _progress(parts: Parts, first: Import, tell: Tell) -> bytes:
     seen, silent_s = first, 0.0
-    yield sse("progress", seen)
+    await tell(sse("progress", seen))
     while seen.state not in _FINISHED:
         await asyncio.sleep(parts.poll_s)
         silent_s += parts.poll_s
         now = await asyncio.to_thread(_get, parts, seen.import_id)
         if _changed(seen, now):
             seen, silent_s = now, 0.0
-            yield sse("progress", seen)
+            await tell(sse("progress", seen))
         elif silent_s >= parts.heartbeat_s:
             silent_s = 0.0
-            yield HEARTBEAT
-    yield sse("finished", seen)
+            await tell(HEARTBEAT)
+    return sse("finished", seen)
 
 
 def _changed(before: Import, now: Import) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from api.callers import NEEDS_READ
 from api.desk import MAX_QUESTION
+from api.live import Live
 from api.parts import Parts
 from api.routes.accepting import FORMS, preferred
 from api.routes.access import AnyRequest, access_of, caller_of
@@ -17,7 +18,7 @@ from api.routes.again import audit_run, rerun_run
 from api.routes.feedback import give_feedback, own_feedback
 from api.routes.replay import replay_run
 from api.routes.run_filters import run_filter
-from api.routes.streams import run_events, stream
+from api.routes.streams import run_events
 from api.running import record_unless_gone
 from api.wishes import Wishes, ask_for
 from shared.ids import RunId
@@ -60,7 +61,7 @@ async def ask(request: AnyRequest, parts: NamedDependency[Parts], data: JSONBody
         access_of(request),
     )
     if preferred(request.headers.get("accept", ""), FORMS) == "text/event-stream":
-        return stream(run_events(run, heartbeat_s=parts.heartbeat_s))
+        return Live(lambda tell: run_events(run, tell, heartbeat_s=parts.heartbeat_s))
     return Response((await record_unless_gone(run, request.receive)).answer)
 
 

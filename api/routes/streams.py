@@ -1,12 +1,12 @@
 """Server-sent events."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
-from litestar.response import Stream
 from msgspec import Struct
 
+from api.live import Tell
 from api.running import Running
 from shared.errors import CiteboundError
 from shared.types.again import Once, Rerun
@@ -21,16 +21,15 @@ def sse(name: str, data: Struct) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + _json.encode(data) + b"\n\n"
 
 
-def stream(pieces: AsyncGenerator[bytes]) -> Stream:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx must not hold events back
-    return Stream(pieces, media_type="text/event-stream", headers=headers, status_code=200)
-
-
-async def run_events(run: Running, *, heartbeat_s: float) -> AsyncGenerator[bytes]:
-    """A run as events of their own types. Whoever stops reading cancels the run."""
+async def run_events(run: Running, tell: Tell, *, heartbeat_s: float) -> bytes:
+    """A run as events of their own types. Whoever stops listening cancels the run."""
     try:
-        async for events in run.events(idle_s=heartbeat_s):
-            yield b"".join(sse(str(event.__struct_config__.tag), event) for event in events) or HEARTBEAT
+        while True:
+            events = await run.news(idle_s=heartbeat_s)
+            piece = b"".join([sse(str(event.__struct_config__.tag), event) for event in events])
+            if run.all_told:
+                return piece
+            await tell(piece or HEARTBEAT)
     finally:
         run.cancel()
 
@@ -43,9 +42,9 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 async def rerun_events(
-    carry_out: Callable[[Callable[[Once], None]], Awaitable[Rerun]], *, heartbeat_s: float
-) -> AsyncGenerator[bytes]:
-    """Each run as it ends, then how all came out. Whoever stops reading ends the run that is under way."""
+    carry_out: Callable[[Callable[[Once], None]], Awaitable[Rerun]], tell: Tell, *, heartbeat_s: float
+) -> bytes:
+    """Each run as it ends, then how all came out. Whoever stops listening ends the run that is under way."""
     told: asyncio.Queue[Once | None] = asyncio.Queue()
     work = asyncio.ensure_future(carry_out(told.put_nowait))
     work.add_done_callback(lambda _: told.put_nowait(None))
@@ -55,15 +54,15 @@ async def rerun_events(
                 async with asyncio.timeout(heartbeat_s):
                     once = await told.get()
             except TimeoutError:
-                yield HEARTBEAT
+                await tell(HEARTBEAT)
                 continue
             if once is None:
                 break
-            yield sse("once", once)
+            await tell(sse("once", once))
         try:
-            yield sse("rerun", await work)
+            return sse("rerun", await work)
         except CiteboundError as error:
-            yield sse("failed", Failed(code=error.code, message=error.message))
+            return sse("failed", Failed(code=error.code, message=error.message))
     finally:
         work.cancel()
         await asyncio.wait({work})
