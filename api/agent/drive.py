@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol, assert_never
+from typing import Protocol, assert_never
 
 import msgspec
 from msgspec import Struct
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_current_span, get_tracer, use_span
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, get_current_span
 
 from api.agent.budget import Admitted, Refused
 from api.agent.loop import Steps
@@ -38,14 +38,13 @@ from api.tools.recording import recorded
 from shared.aside import aside, in_turn
 from shared.clock import NowMs
 from shared.errors import CiteboundError, UpstreamError
-from shared.llm.port import Chat, ChatReply, ChatRequest
+from shared.llm.port import Chat, ChatReply, ChatRequest, Function, Message
 from shared.llm.shapes import call_shape, function_shape, message_shape
 from shared.telemetry import names
-from shared.telemetry.artifacts import attach
+from shared.telemetry.artifacts import Growing, attach
+from shared.telemetry.tracing import tracer, within
 from shared.types.events import RunEvent, Thought, ToolCalled, ToolResulted, TurnStarted
 from shared.types.runs import RecordedCall
-
-_tracer = get_tracer(names.TRACER)
 
 
 class Tools(Protocol):
@@ -100,14 +99,14 @@ async def drive(steps: Steps, driver: Driver) -> Outcome:
             event = None
             if isinstance(effect, TurnStarted):
                 _end(turn)
-                turn = _tracer.start_span(names.TURN)
+                turn = tracer.start_span(names.TURN)
                 turn.set_attributes({names.TURN_NUMBER: effect.turn, names.TURN_FINAL: effect.final})
                 if effect.purpose:
                     turn.set_attribute(names.TURN_PURPOSE, effect.purpose)
                 driver.emit(effect)
             elif isinstance(effect, AskModel | CallTool | Measure):
                 assert turn is not None
-                with use_span(turn, end_on_exit=False):
+                with within(turn):
                     event = await _act(effect, driver)
             else:  # a brake may hold before the first turn: then the run's own span gets it
                 _note(effect, turn or get_current_span(), driver.emit)
@@ -213,12 +212,14 @@ class ModelAnswerer:
         self._watch = watch
         self._so_far = so_far
         self._pause = pause  # seconds
+        self._prompts = Growing("prompt", _message_json)
+        self._functions = Growing("functions", _function_json)
 
     async def reply(self, ask: AskModel) -> Replied | AskFailed:
         provider, _, model = self._chat.model.partition("/")
         if ask.wait_ms:
             await self._pause(ask.wait_ms / 1000)
-        with _tracer.start_as_current_span(f"{names.CHAT} {model}", kind=SpanKind.CLIENT) as span:
+        with tracer.start_as_current_span(f"{names.CHAT} {model}", kind=SpanKind.CLIENT) as span:
             span.set_attributes(
                 {
                     names.OPERATION: "chat",
@@ -229,9 +230,9 @@ class ModelAnswerer:
                     names.CONTEXT_TOKENS: ask.input_tokens,
                 }
             )
-            attach(span, "prompt", _as_json(message_shape(one) for one in ask.messages))
+            self._prompts.attach(span, ask.messages)
             if ask.functions:
-                attach(span, "functions", _as_json(function_shape(one) for one in ask.functions))
+                self._functions.attach(span, ask.functions)
             answer = await self._ask(ask)
             if isinstance(answer, AskFailed):
                 span.set_attribute(names.ERROR_TYPE, answer.code)
@@ -306,22 +307,26 @@ def _server(provider: str) -> dict[str, str | int]:
 
 
 def _describe(span: Span, reply: ChatReply) -> None:
-    span.set_attributes({names.RESPONSE_MODEL: reply.model, names.FINISH_REASONS: [reply.finish_reason]})
-    span.set_attribute(names.TOKENS_ESTIMATED, reply.usage is None)
+    told: dict[str, str | int | list[str]] = {
+        names.RESPONSE_MODEL: reply.model,
+        names.FINISH_REASONS: [reply.finish_reason],
+        names.TOKENS_ESTIMATED: reply.usage is None,
+    }
     if reply.usage is not None:
-        span.set_attributes(
-            {
-                names.INPUT_TOKENS: reply.usage.input_tokens,
-                names.OUTPUT_TOKENS: reply.usage.output_tokens,
-                names.REASONING_TOKENS: reply.usage.reasoning_tokens,
-            }
-        )
+        told[names.INPUT_TOKENS] = reply.usage.input_tokens
+        told[names.OUTPUT_TOKENS] = reply.usage.output_tokens
+        told[names.REASONING_TOKENS] = reply.usage.reasoning_tokens
+    span.set_attributes(told)
     attach(span, "reply", reply.text)
     if reply.calls:
-        attach(span, "calls", _as_json(call_shape(call) for call in reply.calls))
+        attach(span, "calls", msgspec.json.encode([call_shape(call) for call in reply.calls]).decode())
     if reply.reasoning:
         attach(span, "reasoning", reply.reasoning)
 
 
-def _as_json(shapes: Iterable[dict[str, Any]]) -> str:
-    return msgspec.json.encode(list(shapes)).decode()
+def _message_json(message: Message) -> bytes:
+    return msgspec.json.encode(message_shape(message))
+
+
+def _function_json(function: Function) -> bytes:
+    return msgspec.json.encode(function_shape(function))

@@ -11,7 +11,6 @@ from functools import lru_cache
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
-from opentelemetry.trace import get_tracer
 
 from api.agent import gaps
 from api.agent.budget import within_window
@@ -37,6 +36,7 @@ from shared.llm.port import Chat, ChatProfile
 from shared.prompts import Bundle
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach, keeps_contents
+from shared.telemetry.tracing import tracer
 from shared.text.terms import terms
 from shared.text.tokens import count_tokens
 from shared.types.events import RunEvent, RunStarted
@@ -55,7 +55,6 @@ from shared.version import APP_VERSION, app_build
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
 
-_tracer = get_tracer(names.TRACER)
 VERIFIED_AT_ONCE = 200  # code points of an answer: some two claims, each 2 ms and more against new evidence
 
 
@@ -100,7 +99,7 @@ async def run_agent(
     plain = _standing_alone(request)
     sourced = request.scope is not None or request.citation_mode == "strict"
     chosen = route(plain, wanted=request.path, has_model=chat is not None, sourced=sourced, asked=request.question)
-    with _tracer.start_as_current_span(names.RUN) as span:
+    with tracer.start_as_current_span(names.RUN) as span:
         so_far = so_far or RunSoFar()
         manifest = so_far.manifest = _manifest(request, pinned, chat, bundle, chosen)
         span.set_attributes(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
-from opentelemetry.trace import SpanKind, get_tracer
+from opentelemetry.trace import SpanKind
 
 from api.retrieval.fusion import Fused
 from api.retrieval.profiles import (
@@ -23,10 +23,9 @@ from shared.errors import CollectionUnavailable
 from shared.ids import DocId, SnapshotId
 from shared.rerank.port import Reranker
 from shared.telemetry import names
+from shared.telemetry.tracing import tracer
 from shared.text.context import embedded_text
 from shared.types.snapshots import SnapshotDocument
-
-_tracer = get_tracer(names.TRACER)
 
 
 class _Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,7 +90,7 @@ def disagreement(snapshot_id: SnapshotId) -> CollectionUnavailable:
 async def _reranked(
     query: str, fused: Sequence[Fused], found: Material, profile: SearchProfile, reranker: Reranker, tally: Tally
 ) -> list[Ranked]:
-    with _tracer.start_as_current_span(names.SEARCH_RERANK, kind=SpanKind.CLIENT) as span:
+    with tracer.start_as_current_span(names.SEARCH_RERANK, kind=SpanKind.CLIENT) as span:
         texts = found.texts[: reranker.depth]
         span.set_attributes({names.OPERATION: "rerank", names.REQUEST_MODEL: reranker.model, names.TOP_K: len(texts)})
         reranked = await reranker.rerank(query, texts)
@@ -116,7 +115,7 @@ async def _reranked(
 
 
 def _preferred(ranked: Sequence[Ranked], found: Material, profile: SearchProfile, prefer: Preference) -> list[Ranked]:
-    with _tracer.start_as_current_span(names.SEARCH_PREFERENCE) as span:
+    with tracer.start_as_current_span(names.SEARCH_PREFERENCE) as span:
         by_scores = profile.rerank is None and counts_scores(profile.fusion, len(ranked))
         span.set_attribute(names.PREFERENCE_REACH, most := reach(profile.fusion, by_scores=by_scores))
         preferred = preference_order(ranked, prefer, found.documents, reach=most)

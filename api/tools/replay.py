@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 from msgspec import structs
-from opentelemetry.trace import get_tracer
 
 from api.retrieval.library import Library, Pinned
 from api.retrieval.profiles import preference_in
@@ -22,6 +21,7 @@ from shared.access import Access
 from shared.errors import CollectionUnavailable, NotFound, ScopeNotFound
 from shared.ids import BlockId
 from shared.telemetry import names
+from shared.telemetry.tracing import tracer
 from shared.text.terms import QUERIED
 from shared.types.replays import (
     CallOutcome,
@@ -44,7 +44,6 @@ KeptPayload = Callable[[str], bytes | None]  # by its SHA-256; blocking
 _BUILD = 12  # characters of its hash that people compare
 _NOTHING: Hindrance = ("nothing_to_compare", "No tool call of this run had seen anything.")
 _NOT_RECORDED: Hindrance = ("not_recorded", "This run is from before tool calls were kept; it can't be repeated.")
-_tracer = get_tracer(names.TRACER)
 
 
 async def replay(record: RunRecord, *, library: Library, access: Access, kept: KeptPayload) -> Replay:
@@ -57,7 +56,7 @@ async def replay(record: RunRecord, *, library: Library, access: Access, kept: K
         return _impossible(record, *_NOTHING)
     if manifest is None or retrieval is None:
         return _impossible(record, *_NOT_RECORDED)
-    with _tracer.start_as_current_span(names.REPLAY) as span:
+    with tracer.start_as_current_span(names.REPLAY) as span:
         span.set_attributes({names.REPLAYED_RUN: record.answer.run_id, names.SNAPSHOT_ID: manifest.snapshot_id})
         pinned = await pin_again(record, library=library, access=access)
         if isinstance(pinned, tuple):

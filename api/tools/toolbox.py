@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
-from opentelemetry.trace import Span, Status, StatusCode, get_tracer
+from opentelemetry.trace import Span, Status, StatusCode
 
 from api.retrieval.library import Pinned
 from api.retrieval.tally import Tally
@@ -28,6 +28,7 @@ from shared.errors import (
 from shared.ids import DocId
 from shared.telemetry import names
 from shared.telemetry.artifacts import attach
+from shared.telemetry.tracing import tracer
 
 RETRY_PAUSE_S = 0.2  # when the provider names none
 LONGEST_PAUSE_S = 10.0  # a provider that asks for more is not asked again: the run has its own end
@@ -36,7 +37,6 @@ _TOOLS = (list_documents.TOOL, get_outline.TOOL, search_blocks.TOOL, list_blocks
 DESCRIPTORS = tuple(tool.descriptor for tool in _TOOLS)
 
 _log = logging.getLogger(__name__)
-_tracer = get_tracer(names.TRACER)
 
 
 class _ErrorPayload(Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Toolbox:
         )
 
     async def _attempt(self, name: str, arguments: object, *, number: int) -> _Attempt:
-        with _tracer.start_as_current_span(f"{names.TOOL} {name}") as span:
+        with tracer.start_as_current_span(f"{names.TOOL} {name}") as span:
             span.set_attributes(
                 {
                     names.OPERATION: "execute_tool",
