@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,3 +82,30 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 def test_no_configured_secret_survives_anywhere(before: str, secret: str, after: str) -> None:
     if secret not in REMOVED and secret not in before + REMOVED + after:
         assert secret not in Redactor([secret]).known(before + secret + after)
+
+
+@given(
+    st.lists(st.text() | st.sampled_from(KEY_SHAPED), max_size=4),
+    st.sampled_from(["open-sesame", 'pa"ss\\word', "口令\n口令口令", "\x00\x1f\x7f/\u2028é", "\ud800abcdef"]),
+    st.integers(-1, 2),
+)
+def test_what_is_said_to_hold_nothing_changes_nowhere_in_text_or_json(
+    texts: list[str], secret: str, depth: int
+) -> None:
+    redactor = Redactor([secret])
+    inside = secret.encode(errors="replace").decode()
+    for _ in range(depth):  # as JSON within JSON
+        inside = json.dumps(inside)
+    texts = [*texts, f"是 {inside} 吗"] if depth >= 0 else texts
+    told = msgspec.json.encode(texts).decode()
+    for text in (told, *texts):
+        if redactor.finds_none_in(text):
+            assert redactor.text(text) == text
+    if redactor.finds_none_in(told):
+        assert [redactor.text(text) for text in texts] == texts
+    if redactor.knows_none_of(told):
+        assert [redactor.known(text) for text in texts] == texts
+
+
+def test_an_ordinary_text_is_said_to_hold_nothing() -> None:
+    assert Redactor(["open-sesame"]).finds_none_in("差旅费每天不超过 300 元。 The filter is changed every 400 hours.")
