@@ -28,4 +28,8 @@ def function_shape(function: Function) -> dict[str, Any]:
 
 def _sendable(text: str) -> str:
     """Half a surrogate pair can't be put into JSON."""
-    return text.encode("utf-8", "replace").decode()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

@@ -45,19 +45,10 @@ def chunked(pieces: Sequence[bytes]) -> bytes:
 
 
 def asked(*, beat_s: float = 0.0) -> tuple[Connection, Wire]:
-    connection, wire = Connection(memoryview(bytearray(1024)), beat_s=beat_s), Wire()
+    connection, wire = Connection(beat_s=beat_s), Wire()
     connection.connection_made(wire)
     connection.send(b"POST / HTTP/1.1\r\n\r\n", b"{}")
     return connection, wire
-
-
-def tell(connection: Connection, data: bytes) -> None:
-    """As a loop does it when `data` has come."""
-    while data:
-        buffer = connection.get_buffer(-1)
-        taken, data = data[: len(buffer)], data[len(buffer) :]
-        buffer[: len(taken)] = taken
-        connection.buffer_updated(len(taken))
 
 
 def read(told: Sequence[bytes], *, end: Any = ...) -> tuple[int, dict[bytes, bytes], bytes]:
@@ -66,7 +57,7 @@ def read(told: Sequence[bytes], *, end: Any = ...) -> tuple[int, dict[bytes, byt
     async def reading() -> tuple[int, dict[bytes, bytes], bytes]:
         connection, _ = asked()
         for data in told:
-            tell(connection, data)
+            connection.data_received(data)
         if end is not ...:
             connection.connection_lost(end)
         await connection.answered()
@@ -126,8 +117,8 @@ def test_what_is_no_whole_response_is_a_fault_of_its_kind(told: bytes, end: Any,
 def test_a_server_waits_while_nobody_takes_what_it_sent() -> None:
     async def reading() -> None:
         connection, wire = asked()
-        tell(connection, b"HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n")
-        tell(connection, b"x" * (MOST_HELD + 1))
+        connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n")
+        connection.data_received(b"x" * (MOST_HELD + 1))
         assert not wire.reading
         assert len(await connection.piece()) == MOST_HELD + 1
         assert wire.reading
@@ -138,7 +129,7 @@ def test_a_server_waits_while_nobody_takes_what_it_sent() -> None:
 def test_whoever_breaks_off_a_body_takes_the_connection_with_him() -> None:
     async def reading() -> str:
         connection, wire = asked()
-        tell(connection, chunked([BODY])[:-5])
+        connection.data_received(chunked([BODY])[:-5])
         connection.close()
         assert not connection.reusable
         return wire.closed
@@ -161,16 +152,16 @@ async def in_pieces(first: bytes, second: bytes, end: bytes | None) -> tuple[byt
             taken.append(piece)
 
     taking = asyncio.create_task(take())
-    tell(connection, OPENED + first)
+    connection.data_received(OPENED + first)
     await _turns()
     at_once = b"".join(taken)
-    tell(connection, second)
+    connection.data_received(second)
     await _turns()
     assert b"".join(taken) == at_once
     if end is None:
         connection.connection_lost(None)
     else:
-        tell(connection, end)
+        connection.data_received(end)
     try:
         async with asyncio.timeout(30):
             await taking
@@ -201,10 +192,10 @@ def test_a_server_that_has_to_wait_is_not_kept_waiting_by_the_beat() -> None:
 
     async def reading() -> int:
         connection, wire = asked(beat_s=3600)
-        tell(connection, OPENED + b"1\r\nx\r\n")
+        connection.data_received(OPENED + b"1\r\nx\r\n")
         await connection.answered()
         got = len(await connection.piece())
-        tell(connection, f"{len(large):x}\r\n".encode() + large)
+        connection.data_received(f"{len(large):x}\r\n".encode() + large)
         async with asyncio.timeout(30):
             got += len(await connection.piece())
         assert wire.reading
