@@ -9,7 +9,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from api.agent.facts import Facts, facts, plain_sentences, plain_text
-from api.agent.pins import pins
+from api.agent.numerals import in_digits
+from api.agent.pins import times_and_parts
 
 _BORDER = re.compile(r"[，；、,;\n|（）()]+|(?<=\d)\s+and\s+|\sand\s|\sbut\s|以及|而(?=[A-Z\d甲乙丙丁])")
 _LABEL = re.compile(
@@ -19,6 +20,8 @@ _FIGURE = re.compile(
     r"\d|[一二三四五六七八九十百千万亿两]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|\w+teen|\w+ty|hundred|thousand|\w+illion)\b",
     re.IGNORECASE,
 )
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
+_MARKS = str.maketrans("", "", ".,-")
 _IS_OF = re.compile(r"([\u4e00-\u9fff]{2,4})是([\u4e00-\u9fff]{2,4})的")
 _PASSIVE = re.compile(r"\bby\b|被|由|让|遭")
 _SUFFERED = re.compile(r"\b(?:is|are|was|were|been|being) \w+(?:ed|en|ght|t|d) by\b|被|遭")
@@ -31,11 +34,10 @@ class _Piece(Struct, frozen=True, kw_only=True):
 
 def misplaced(sentence: str, shown: str) -> bool:
     """Whether a figure of the sentence is found only beside another year, label or identifier than the sentence's own."""
-    said = [piece for piece in _pieces(sentence) if piece.anchors]
-    pieces = _pieces(shown) if said else ()
+    said = [piece for text in plain_sentences(sentence) for piece in _pieces(text) if piece.anchors]
     for piece in said:
         for value in piece.values:
-            holding = [one for one in pieces if value in one.values]
+            holding = [one for text in _perhaps_with(value, shown) for one in _pieces(text) if value in one.values]
             if holding and all(_rivals(piece.anchors, one.anchors) for one in holding):
                 return True
     return False
@@ -72,20 +74,38 @@ def _rivals(said: frozenset[tuple[str, str]], seen: frozenset[tuple[str, str]]) 
     )
 
 
-@lru_cache(maxsize=128)
-def _pieces(text: str) -> tuple[_Piece, ...]:
-    """Clause by clause; a clause without an anchor of its own belongs to those before it in its sentence."""
+def _perhaps_with(value: str, shown: str) -> list[str]:
+    """The sentences that may hold a figure: multiplied by whatever power of ten, it has the same digits."""
+    digits = value.translate(_MARKS).strip("0")
+    return [text for text, seen in _in_figures(shown) if seen is None or digits in seen]
+
+
+@lru_cache(maxsize=64)
+def _in_figures(shown: str) -> tuple[tuple[str, str | None], ...]:
+    """Its sentences with figures, and how they are written in digits without points; None where pieces may read otherwise."""
+    found: list[tuple[str, str | None]] = []
+    for text in filter(_FIGURE.search, plain_sentences(shown)):
+        spelled = in_digits(text)
+        in_english = any(
+            text[start].isascii() for _, (start, _) in spelled.places
+        )  # "two hundred and five" is cut in two
+        found.append((text, None if in_english or _OTHER_DIGIT.search(text) else spelled.text.translate(_MARKS)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def _pieces(sentence: str) -> tuple[_Piece, ...]:
+    """Clause by clause; a clause without an anchor of its own belongs to those before it. `sentence`: plain."""
     found: list[_Piece] = []
-    for sentence in filter(_FIGURE.search, plain_sentences(text)):
-        standing: frozenset[tuple[str, str]] = frozenset()
-        for piece in _BORDER.split(sentence):
-            here = facts(piece)
-            own = _anchors(piece, here)
-            kinds = {kind for kind, _ in own}
-            standing = own | frozenset(one for one in standing if one[0] not in kinds)
-            values = frozenset(one.value for one in here.quantities if not _is_year(one.value, own))
-            if values:
-                found.append(_Piece(values=values, anchors=standing))
+    standing: frozenset[tuple[str, str]] = frozenset()
+    for piece in _BORDER.split(sentence) if _FIGURE.search(sentence) else ():
+        here = facts(piece)
+        own = _anchors(piece, here)
+        kinds = {kind for kind, _ in own}
+        standing = own | frozenset(one for one in standing if one[0] not in kinds)
+        values = frozenset(one.value for one in here.quantities if not _is_year(one.value, own))
+        if values:
+            found.append(_Piece(values=values, anchors=standing))
     return tuple(found)
 
 
@@ -94,7 +114,7 @@ def _is_year(value: str, anchors: frozenset[tuple[str, str]]) -> bool:
 
 
 def _anchors(text: str, here: Facts) -> frozenset[tuple[str, str]]:
-    found = {pin.key for pin in pins(text) if pin.kind in ("year", "quarter", "half", "ordinal")}
+    found = {pin.key for pin in times_and_parts(text) if pin.kind != "place"}
     found |= {("label", match[0]) for match in _LABEL.finditer(text)}
     found |= {("identifier", name.lower()) for name in here.names if any(sign.isdigit() for sign in name)}
     return frozenset(found)

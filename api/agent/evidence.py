@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
-from api.agent.pins import Pin, pins
+from api.agent.pins import Pin, ordinals, periods
 from api.agent.words import content_terms
 from shared.text.fold import fold
 from shared.text.lang import detect_lang
@@ -52,23 +52,27 @@ class Evidence:
         """The terms of every sentence; no term reaches beyond one."""
         return [content_terms(self.text[start:end]) for start, end in sentences(self.text)]
 
+    def shows(self, pin: Pin) -> bool:
+        """`pin`: one of `periods` or `ordinals`."""
+        return pin.key in (self._periods if pin.kind in _PERIODS else self._ordinals)
+
     @cached_property
-    def pins(self) -> frozenset[tuple[str, str]]:
-        return frozenset(pin.key for pin in pins(self.text))
+    def _periods(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pin.key for pin in periods(self.text))
+
+    @cached_property
+    def _ordinals(self) -> frozenset[tuple[str, str]]:
+        return frozenset(pin.key for pin in ordinals(self.text))
 
     @cached_property
     def squeezed(self) -> str:
         """Folded and without blanks."""
-        return "".join(self._lines)
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return [_squeezed(line) for line in self.text.split("\n")]
+        return _squeezed(self.text)
 
     @cached_property
     def _begins(self) -> frozenset[int]:
         """Where its lines begin, and the end, in `squeezed`."""
-        return frozenset(accumulate(map(len, self._lines), initial=0))
+        return frozenset(accumulate((len(_squeezed(line)) for line in self.text.split("\n")), initial=0))
 
     def holds(self, sentence: str) -> bool:
         """Word for word, from where a sentence or a line begins: "may enter" is not what "may not enter; 15 may enter" says."""
@@ -102,7 +106,7 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
     seen = shown.facts
     found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, seen)]
     found += [one.written for one in said.dates if not _has_date(one, seen)]
-    found += [pin.written for pin in _periods(sentence) if pin.key not in shown.pins]
+    found += [pin.written for pin in periods(sentence) if not shown.shows(pin)]
     if not (foreign and _is_east(shown.text, shown.lang)):  # a Latin name may stand there in another script
         found += [name for name in said.names if not _has_name(name, shown)]
     if not foreign:
@@ -121,11 +125,7 @@ def doubtful(said: Facts, shown: Evidence) -> bool:
 
 def other_part(sentence: str, shown: Evidence) -> bool:
     """Whether the sentence is about a part or instalment, 第二期, that the evidence doesn't name."""
-    return any(pin.key not in shown.pins for pin in pins(sentence) if pin.kind == "ordinal")
-
-
-def _periods(text: str) -> list[Pin]:
-    return [pin for pin in pins(text) if pin.kind in _PERIODS]
+    return any(not shown.shows(pin) for pin in ordinals(sentence) if pin.kind == "ordinal")
 
 
 def _is_east(text: str, lang: str) -> bool:
@@ -195,4 +195,4 @@ def _all_in(words: str, shown: Evidence) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", fold(plain_text(text)))
+    return "".join(fold(plain_text(text)).split())

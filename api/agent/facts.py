@@ -129,9 +129,12 @@ def _alternatives(words: dict[str, object]) -> str:
 
 
 # "-40" is negative, "30-40", "3天-5天", "30°C-40°C" and "GB-40" are not
-_SIGN = r"(?P<sign>(?<![A-Za-z0-9_.)\]%])(?<!\d[\u4e00-\u9fff])(?<!\d[\u4e00-\u9fff]{2})-|(?:负|零下)\s?|(?i:\b(?:minus|negative)\s))?"
-_NUMBER = re.compile(
-    _SIGN + r"(?<![A-Za-z0-9_.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d_]|\.\d)"
+_SIGN = re.compile(
+    r"(?:(?<![A-Za-z0-9_.)\]%])(?<!\d[\u4e00-\u9fff])(?<!\d[\u4e00-\u9fff]{2})-|(?:负|零下)\s?|(?i:\b(?:minus|negative)\s))\Z"
+)
+_LONGEST_SIGN = len("negative ")
+_NUMBER = re.compile(  # begins with a digit, so that a search passes over everything else at once
+    r"(?P<digits>\d(?<![A-Za-z0-9_.].)(?:\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*(?:\.\d+)?))(?![\d_]|\.\d)"
     rf"(?:\s?(?P<times>{_alternatives(dict(_TIMES))}))?(?:余|多)?(?:[\s-]?(?P<unit>{_alternatives(dict(_SPELLINGS))}))?"
 )
 _DECADE = re.compile(r"\d0s$")  # the 1990s
@@ -155,8 +158,8 @@ _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _DATES = tuple(
     (frozenset(signs), re.compile(pattern))
     for signs, pattern in (
-        ("月", r"(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?"),
-        ("-/.", r"(?<![\d.])(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d|\.\d)"),
+        ("月", r"(?=\d)(?<!\d)(?:(?P<year>\d{4})\s?年\s?)?(?P<month>\d{1,2})\s?月(?:\s?(?P<day>\d{1,2})\s?[日号])?"),
+        ("-/.", r"(?P<year>\d\d{3})(?<![\d.].{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})(?!\d|\.\d)"),
         (_MONTH_SIGNS, rf"\b{_MONTH} {_DAY}(?!\d)(?:,? (?P<year>\d{{4}}))?"),
         (_MONTH_SIGNS, rf"\b{_DAY} (?:of )?{_MONTH}(?:,? (?P<year>\d{{4}}))?"),
         (_MONTH_SIGNS, rf"\b{_MONTH},? (?P<year>\d{{4}})"),
@@ -175,6 +178,7 @@ _GENERIC_WORDS = (
     " monday tuesday wednesday thursday friday saturday sunday"
 )
 GENERIC = frozenset(_GENERIC_WORDS.split())
+_EMPHASIS = re.compile(r"[*_]{2,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]+\s*)[\"'“‘(\[*_]*$")
 
 
@@ -200,9 +204,12 @@ def facts(text: str) -> Facts:
     )
 
 
+@lru_cache(maxsize=512)
 def plain_text(text: str) -> str:
-    """One spelling of width, minus, blanks and emphasis."""
-    return re.sub(r"[*_]{2,}", "", unicodedata.normalize("NFKC", text)).replace("\u2212", "-").replace("m²", "m2")
+    """One spelling of width, minus, blanks and emphasis. Nearly every rule asks for the same evidence's."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+    return _EMPHASIS.sub("", text)
 
 
 @lru_cache(maxsize=64)
@@ -241,24 +248,27 @@ def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Da
 def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[Quantity, ...]:
     """`text`: that of `spelled`, which was `plain`, with blanks for what is no quantity."""
 
-    def written(match: re.Match[str]) -> str:
-        return plain[spelled.original(match.start()) : spelled.original(match.end(), end=True)].strip()
+    def written(start: int, end: int) -> str:
+        return plain[spelled.original(start) : spelled.original(end, end=True)].strip()
 
     found: list[Quantity] = []
     for match in _NUMBER.finditer(text):
         value = _value(match["digits"], match["times"])
+        start = match.start()
+        sign = _SIGN.search(text, max(start - _LONGEST_SIGN, 0), start)
         behind = _AFTER.match(text, match.end("digits"))
         found.append(
             Quantity(
-                value=f"-{value}" if match["sign"] else value,
+                value=f"-{value}" if sign else value,
                 unit=None if _DECADE.search(match[0]) else _SPELLINGS.get(match["unit"] or ""),
-                written=written(match),
+                written=written(sign.start() if sign else start, match.end()),
                 in_words=spelled.in_words(match.start("digits"), match.end("digits")),
                 after=behind[1].lower() if behind else "",
             )
         )
     found += [
-        Quantity(value=_value(match[1], None), unit="%", written=written(match)) for match in _PERCENT_ZH.finditer(text)
+        Quantity(value=_value(match[1], None), unit="%", written=written(*match.span()))
+        for match in _PERCENT_ZH.finditer(text)
     ]
     return tuple(found)
 
@@ -275,10 +285,15 @@ def _capitalised(text: str) -> list[str]:
     names: list[str] = []
     for match in _CAPITALISED.finditer(text):
         word = match[0].removesuffix("'s")
-        acronym = sum(char.isupper() for char in word) > 1
+        acronym = not word[1:].islower()
         if word.lower() in GENERIC or (
-            not acronym and _SENTENCE_START.search(text[max(match.start() - 40, 0) : match.start()])
+            not acronym and _starts_sentence(text[max(match.start() - 40, 0) : match.start()])
         ):
             continue
         names.append(word)
     return names
+
+
+def _starts_sentence(before: str) -> bool:
+    """Whether a sentence may begin behind this text; behind a word and blanks none does."""
+    return not before.rstrip(" ")[-1:].isalpha() and _SENTENCE_START.search(before) is not None

@@ -60,8 +60,7 @@ _OPPOSITES = (
 )  # fmt: skip
 AXES = tuple(tuple(map(Sought, sides)) for sides in _OPPOSITES)
 # said of less than the sentence says: what the text has of these the sentence must have too, and the other way with "only"
-HEDGE = re.compile(
-    r"可能|或许|也许|据称|预计|计划|拟(?=于|在|建|定)|很少|极少|几乎|慎用|一般|通常|\b(?:might|perhaps|possibly|probably|reportedly|allegedly|rarely|seldom|hardly|barely|scarcely|usually|planned)\b",
-    re.IGNORECASE,
+HEDGE = Sought(
+    r"可能|或许|也许|据称|预计|计划|拟(?=于|在|建|定)|很少|极少|几乎|慎用|一般|通常|\b(?:might|perhaps|possibly|probably|reportedly|allegedly|rarely|seldom|hardly|barely|scarcely|usually|planned)\b"
 )
 ONLY = re.compile(r"只[有能限]|仅[有限供]?|唯一|\bonly\b|\bsole(?:ly)?\b|\bexclusively\b", re.IGNORECASE)

@@ -5,11 +5,13 @@ Years, quarters, halves, months, days, ordinals (第三章, the 4th edition, cha
 
 import re
 from calendar import month_name
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from api.agent.facts import facts, plain_text
 from api.agent.numerals import in_digits
+from api.agent.sought import Searched, Sought
 
 
 class Pin(Struct, frozen=True):
@@ -25,13 +27,12 @@ class Pin(Struct, frozen=True):
 
 
 _RIVALS = ("year", "quarter", "half", "month", "day", "ordinal")  # a sentence that shows another one is about that one
-_YEAR = re.compile(r"(?<!\d)(?<!\d[.,])(?:1\d|20)\d\d(?![\d,]\d|\d|\.\d)")
-_QUARTER = re.compile(
-    r"第\s?([一二三四1-4])\s?季度?|(?<![\d前])([一二三四1-4])\s?季度|\bQ([1-4])\b"
-    r"|\b(first|second|third|fourth|1st|2nd|3rd|4th) quarter\b",
-    re.IGNORECASE,
+_YEAR = re.compile(r"[12](?<!\d.)(?<!\d[.,].)(?:(?<=1)\d|(?<=2)0)\d\d(?![\d,]\d|\d|\.\d)")
+_QUARTER = Sought(
+    r"第\s?([一二三四1-4])\s?季度?|(?<![\d前])([一二三四1-4])\s?季度|\bQ([1234])\b"
+    r"|\b(first|second|third|fourth|1st|2nd|3rd|4th) quarter\b"
 )
-_HALF = re.compile(r"([上下])半年|\b(first|second) half\b|\bH([12])\b", re.IGNORECASE)
+_HALF = Sought(r"([上下])半年|\b(first|second) half\b|\b(H[12])\b")
 _MONTH = re.compile(
     r"\b(January|February|March|April|June|July|August|September|October|November|December)\b"
     r"|\b(?:in|of|since|by|until|during|last|this|from|to|and) (May)\b"
@@ -56,19 +57,10 @@ _NUMBERED = re.compile(
 def pins(text: str) -> tuple[Pin, ...]:
     """Everything that fixes something, each once."""
     plain = plain_text(text).translate(_SIMPLIFIED)
-    digits = in_digits(plain).text
-    found: list[Pin] = [
-        Pin("year", match[0], match[0]) for match in _YEAR.finditer(digits) if not _measured(digits, match)
-    ]
-    for match in _QUARTER.finditer(plain):
-        number = next(filter(None, match.groups())).lower()
-        found.append(Pin("quarter", _number(number), match[0]))
-    for match in _HALF.finditer(plain):
-        half = {"上": "1", "下": "2", "first": "1", "second": "2"}
-        found.append(Pin("half", half.get((match[1] or match[2] or "").lower(), match[3] or ""), match[0]))
+    found = [*_years(plain), *_periods(plain)]
     for match in _MONTH.finditer(plain):
         found.append(Pin("month", _MONTHS[match[1] or match[2]], match[1] or match[2]))
-    found += _ordinals(_HALF.sub(" ", _QUARTER.sub(" ", plain)))
+    found += _ordinals(plain)
     said = facts(text)
     for date in said.dates:
         if date.month is not None:
@@ -78,6 +70,27 @@ def pins(text: str) -> tuple[Pin, ...]:
     for one in said.quantities:
         if one.unit is not None and not one.is_article and not (one.unit == "year" and _YEAR.fullmatch(one.value)):
             found.append(Pin("amount", f"{one.value} {one.unit}", one.written))
+    return _once(found)
+
+
+def periods(text: str) -> tuple[Pin, ...]:
+    """The quarters and halves of `pins`."""
+    return _once(_periods(plain_text(text)))
+
+
+def ordinals(text: str) -> tuple[Pin, ...]:
+    """The parts, instalments and places of `pins`."""
+    return _once(_ordinals(plain_text(text).translate(_SIMPLIFIED)))
+
+
+def times_and_parts(text: str) -> tuple[Pin, ...]:
+    """The years, quarters, halves, parts and places of `pins`."""
+    plain = plain_text(text).translate(_SIMPLIFIED)
+    return _once([*_years(plain), *_periods(plain), *_ordinals(plain)])
+
+
+def _once(found: Sequence[Pin]) -> tuple[Pin, ...]:
+    """Each as it was written first."""
     return tuple({pin.key: pin for pin in reversed(found)}.values())[::-1]
 
 
@@ -98,12 +111,35 @@ def _rivalry(pin: Pin) -> str:
     return f"{pin.kind} {pin.value.partition(' ')[2]}" if pin.kind == "ordinal" else pin.kind
 
 
+def _years(plain: str) -> list[Pin]:
+    digits = in_digits(plain).text
+    return [Pin("year", match[0], match[0]) for match in _YEAR.finditer(digits) if not _measured(digits, match)]
+
+
+def _found(sought: Sought, plain: str) -> Iterable[re.Match[str]]:
+    return sought.pattern.finditer(plain) if sought.may_be_in(Searched(plain)) else ()
+
+
+def _periods(plain: str) -> list[Pin]:
+    found: list[Pin] = []
+    for match in _found(_QUARTER, plain):
+        number = next(filter(None, match.groups())).lower()
+        found.append(Pin("quarter", _number(number), match[0]))
+    for match in _found(_HALF, plain):
+        half = {"上": "1", "下": "2", "first": "1", "second": "2"}
+        found.append(Pin("half", half.get((match[1] or match[2] or "").lower(), (match[3] or "")[1:]), match[0]))
+    return found
+
+
 def _measured(text: str, match: re.Match[str]) -> bool:
     """Whether a number that may be a year counts something: 2000 kg, 1500元."""
     return any(one.unit not in (None, "year") for one in facts(text[match.start() : match.end() + 12]).quantities[:1])
 
 
 def _ordinals(plain: str) -> list[Pin]:
+    for period in (_QUARTER, _HALF):
+        if period.may_be_in(Searched(plain)):
+            plain = period.pattern.sub(" ", plain)
     found: list[Pin] = []
     for match in _ORDINAL_ZH.finditer(plain):
         number = _number(match[1])

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from api.agent.opposites import AXES, HEDGE, NEGATION, ONLY
-from api.agent.sought import searched
+from api.agent.sought import Searched
 from api.agent.words import content_terms
 
 Agreement = Literal["same", "unsure", "contrary"]
@@ -70,13 +70,16 @@ class _Pair:
 
 def agreement(sentence: str, shown: str) -> Agreement:
     """Whether the evidence says the sentence or its contrary, where their words meet; "same" where they don't meet at all."""
-    found = {_compared(clause, shown) for clause in _clauses(sentence)}
+    said = _clauses(sentence, _marks(Searched(sentence)))
+    seen = _seen(shown)
+    if not any(seen.may_differ(clause.polarity) for clause in said):
+        return "same"
+    found = {_compared(clause, seen.places) for clause in said}
     return "contrary" if "contrary" in found else "unsure" if "unsure" in found else "same"
 
 
-def _compared(clause: _Clause, shown: str) -> Agreement:
+def _compared(clause: _Clause, places: Sequence[_Clause]) -> Agreement:
     """With single clauses, and where none of them has the words with pairs of neighbours as well."""
-    places = _places(shown)
     best, near = _nearest(clause.terms, places)
     if best < SAME_WORDS:
         best, near = _nearest(clause.terms, places, pairs=True)
@@ -109,13 +112,35 @@ def _nearest(
     return best, near
 
 
-@lru_cache(maxsize=128)
-def _places(text: str) -> tuple[_Clause, ...]:
-    return _clauses(text)
+class _Seen:
+    """An evidence, and its clauses if they are asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        where = Searched(text)
+        self._marks = _marks(where)
+        self._hedges = HEDGE.may_be_in(where)
+        self._named = _named(self._marks)
+
+    def may_differ(self, said: Polarity) -> bool:
+        """Whether any place of it could fail to agree; needs no words in common to be known."""
+        return (
+            said.negated
+            or said.only
+            or _NEGATED in self._named
+            or (self._hedges and not said.hedged)
+            or any(self._named.get(axis, sides) - sides for axis, sides in said.sides.items())
+        )
+
+    @cached_property
+    def places(self) -> tuple[_Clause, ...]:
+        return _clauses(self._text, self._marks)
 
 
-def _clauses(text: str) -> tuple[_Clause, ...]:
-    marks = sorted(_marks(text))
+_seen = lru_cache(maxsize=128)(_Seen)
+
+
+def _clauses(text: str, marks: Sequence[_Mark]) -> tuple[_Clause, ...]:
     starts = [start for start, _, _, _ in marks]
     rest = list(text)
     for start, end, _, _ in marks:
@@ -136,31 +161,33 @@ def _borders(text: str) -> list[tuple[int, int]]:
     return list(zip(starts, [*(first for first, _ in ends), len(text)], strict=True))
 
 
-def _marks(text: str) -> list[_Mark]:
-    """Every word of polarity. No word counts for two sides of one axis."""
-    where = searched(text)
-    found = [(*match.span(), _NEGATED, 0) for match in NEGATION.all_in(where)]
+def _marks(where: Searched) -> list[_Mark]:
+    """Every word of polarity, in order. No word counts for two sides of one axis."""
+    found = [(start, end, _NEGATED, 0) for start, end in NEGATION.all_in(where)]
     for axis, sides in enumerate(AXES):
         taken: list[tuple[int, int]] = []
         for side, sought in enumerate(sides):
-            for match in sought.all_in(where):
-                start, end = match.span()
+            for start, end in sought.all_in(where):
                 if not any(first < end and start < last for first, last in taken):
                     taken.append((start, end))
                     found.append((start, end, axis, side))
-    return found
+    return sorted(found)
+
+
+def _named(marks: Sequence[_Mark]) -> dict[int, frozenset[int]]:
+    """Of each axis that is named which sides."""
+    named: dict[int, frozenset[int]] = {}
+    for _, _, axis, side in marks:
+        named[axis] = named.get(axis, frozenset()) | {side}
+    return named
 
 
 def _polarity(text: str, marks: Sequence[_Mark]) -> Polarity:
     negations = sum(axis == _NEGATED for _, _, axis, _ in marks)
-    named: dict[int, frozenset[int]] = {}
-    for _, _, axis, side in marks:
-        if axis != _NEGATED:
-            named[axis] = named.get(axis, frozenset()) | {side}
     return Polarity(
         negated=negations % 2 == 1,
-        sides=named,
-        hedged=HEDGE.search(text) is not None,
+        sides={axis: sides for axis, sides in _named(marks).items() if axis != _NEGATED},
+        hedged=HEDGE.pattern.search(text) is not None,
         only=ONLY.search(text) is not None,
     )
 

@@ -10,20 +10,19 @@ from functools import lru_cache
 from itertools import permutations
 
 from api.agent.facts import facts, plain_sentences, plain_text
+from api.agent.sought import Searched, Sought
 from api.agent.words import content_terms
 
 _NEAR = 0.15  # below the best sentence's share of common words: still one that the claim may come from
 _ABOUT = 0.5  # share of its words without figures that a clause about the same thing has
 
-_CONDITION = re.compile(
-    r"\b(?:unless|if|provided|only|as long as|subject to)\b|除非|的前提|前提是|如果|若(?!干)|只有|只在|仅限",
-    re.IGNORECASE,
+_CONDITION = Sought(
+    r"\b(?:unless|if|provided|only|as long as|subject to)\b|除非|的前提|前提是|如果|若(?!干)|只有|只在|仅限"
 )
-_DENIED = re.compile(
+_DENIED = Sought(
     r"\b(?:false|untrue|incorrect|rul(?:ed|es) out|deni(?:ed|es)|disproved|refuted|withdrawn|revoked|retracted|overruled|opposed|claim(?:s|ed)?|alleged(?:ly)?"
     r"|originally|formerly|previously|no longer|myth|rumou?r)\b"
-    r"|并非|不实|谣言|否认|误传|误以为|声称|据称|原(?:为|定|是|本|先)|曾(?:为|是|经)|撤回|废止|不再",
-    re.IGNORECASE,
+    r"|并非|不实|谣言|否认|误传|误以为|声称|据称|原(?:为|定|是|本|先)|曾(?:为|是|经)|撤回|废止|不再"
 )
 _CLAUSE = re.compile(r"[，；;]|,(?!\d{3})|\s(?:and|but|while|whereas)\s|而(?=[\u4e00-\u9fff])")
 _SET_ASIDE = re.compile(
@@ -40,11 +39,15 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
 def conditioned(sentence: str, shown: str) -> bool:
     """Whether the places that the sentence may come from put it under a condition or a denial that it doesn't have itself."""
-    places = _places(sentence, shown)
+    whole = Searched(plain_text(shown))
     return any(
-        sign.search(sentence) is None and bool(places) and all(sign.search(place) for place in places)
+        sign.may_be_in(whole) and sign.pattern.search(sentence) is None and _all_say(sign, _places(sentence, shown))
         for sign in (_CONDITION, _DENIED)
     )
+
+
+def _all_say(sign: Sought, places: Sequence[str]) -> bool:
+    return bool(places) and all(sign.pattern.search(place) for place in places)
 
 
 def narrowed(sentence: str, shown: str) -> bool:

@@ -14,6 +14,10 @@ from shared.text.terms import terms
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]+")
 _FUNCTION_CHARACTERS = frozenset("的了是着著吗嗎呢吧啊与與及或也之其")  # a pair with one of them says nothing
 _MEANING = re.compile(f"[^ {''.join(_FUNCTION_CHARACTERS)}]+")
+# as search writes them; so a text without other signs is ASCII, which search has nothing to normalise in
+_PUNCTUATION = str.maketrans("，．：；！？（）［］％＋－／＝’", ",.:;!?()[]%+-/='") | dict.fromkeys(
+    map(ord, "　。、“”‘《》「」『』【】·—"), " "
+)
 _NO_WORDS = re.compile(r"[\s，。；：、！？“”‘’（）《》【】「」『』…—·,.;:!?()'\"*|-]*")
 _SENTENCE = 600  # code points
 _WORDS_A_STRANGER = 6
@@ -60,6 +64,8 @@ def _terms_of(text: str) -> frozenset[str]:
     for run in _MEANING.findall(_simplified(" ".join(runs))):
         found.update(map(add, run, run[1:]))
     rest = _HAN_RUN.sub(" ", text) if runs else text
+    if not rest.isascii():
+        rest = rest.translate(_PUNCTUATION)
     if not _NO_WORDS.fullmatch(rest):
         found.update([term for term in terms(rest) if term not in _STOP and (len(term) > 1 or term.isdigit())])
     return frozenset(found)
@@ -84,7 +90,7 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
 
 def _simplified(han: str) -> str:
     """Chinese characters and blanks, each folded as search folds it alone."""
-    return han.translate(_SIMPLE)
+    return han if _UNCHANGED.issuperset(han) else han.translate(_SIMPLE)
 
 
 class _Simple(dict[int, str]):
@@ -93,9 +99,12 @@ class _Simple(dict[int, str]):
     def __missing__(self, code: int) -> str:
         character = chr(code)
         self[code] = simple = next(iter(terms(character)), character)
+        if simple == character:
+            _UNCHANGED.add(character)
         return simple
 
 
+_UNCHANGED: set[str] = set()  # of those asked for: nearly all; to look there is sooner done than to write them anew
 _SIMPLE = _Simple()
 
 

@@ -6,17 +6,20 @@ SAMPLE = 20_000  # code points looked at
 
 # Characters per word, roughly, so that a Chinese sentence full of product names stays Chinese.
 _SCRIPTS = {
-    "han": (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"), 1.5),
-    "kana": (re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]"), 2.0),
-    "ko": (re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"), 2.5),
-    "latin": (re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"), 5.0),
-    "cyrillic": (re.compile(r"[\u0400-\u052f]"), 5.5),
-    "ar": (re.compile(r"[\u0620-\u064a\u0671-\u06d3\u0750-\u077f]"), 4.5),
-    "he": (re.compile(r"[\u05d0-\u05ea]"), 4.5),
-    "el": (re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]"), 5.0),
-    "hi": (re.compile(r"[\u0900-\u097f]"), 4.0),
-    "th": (re.compile(r"[\u0e01-\u0e5b]"), 4.0),
+    "han": (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]+"), 1.5),
+    "kana": (re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]+"), 2.0),
+    "ko": (re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]+"), 2.5),
+    "latin": (re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+"), 5.0),
+    "cyrillic": (re.compile(r"[\u0400-\u052f]+"), 5.5),
+    "ar": (re.compile(r"[\u0620-\u064a\u0671-\u06d3\u0750-\u077f]+"), 4.5),
+    "he": (re.compile(r"[\u05d0-\u05ea]+"), 4.5),
+    "el": (re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]+"), 5.0),
+    "hi": (re.compile(r"[\u0900-\u097f]+"), 4.0),
+    "th": (re.compile(r"[\u0e01-\u0e5b]+"), 4.0),
 }
+_RARE = re.compile(
+    r"[\u0370-\u1dff\u1f00-\u1fff\u3041-\u31ff\uac00-\ud7a3\uff66-\uff9f]"
+)  # what a text of Han and Latin has none of
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+")
 # Words that English cannot do without and its neighbours do not have.
 _ENGLISH_WORDS = (
@@ -38,7 +41,12 @@ _ENGLISH_SHARE = 0.12  # share of the words above; running English has 0.35 to 0
 def detect_lang(text: str) -> str:
     """ISO 639-1 code, or "und": no letters, a mixture, or Latin letters that do not look like English."""
     sample = text[:SAMPLE]
-    weights = {name: len(pattern.findall(sample)) / per_word for name, (pattern, per_word) in _SCRIPTS.items()}
+    common = ("latin",) if sample.isascii() else ("latin", "han")
+    looked_for = _SCRIPTS if _RARE.search(sample) else common
+    weights = {
+        name: sum(map(len, pattern.findall(sample))) / per_word if name in looked_for else 0.0
+        for name, (pattern, per_word) in _SCRIPTS.items()
+    }
     east = weights.pop("han"), weights.pop("kana")
     weights["east"] = sum(east)
     total = sum(weights.values())

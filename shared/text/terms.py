@@ -47,6 +47,10 @@ _LETTERS = (
 )
 _NAME = rf"{_LETTERS}(?:[-_.,:/=@&'+#]+{_LETTERS})*(?:\+\+|#)?"
 _RUN = re.compile(rf"{_UNCASED}|(?P<name>(?:(?<!\.)(?<!{_LETTER})\.(?=[A-Za-z]))?{_NAME})")
+# what is left of it where all text is ASCII
+_PLAIN_RUN = re.compile(
+    r"(?:(?<![A-Za-z0-9.])\.(?=[A-Za-z]))?[A-Za-z0-9]++(?:[-_.,:/=@&'+#]+[A-Za-z0-9]++)*(?:\+\+|#)?"
+)
 _RUNS = {
     KEYWORD_VERSION: _RUN,
     "terms-1": re.compile(rf"{_UNCASED}|(?P<name>{_NAME})"),
@@ -64,6 +68,8 @@ _LETTERS_OR_DIGITS = re.compile(r"\d+|[^\d]+")
 
 def terms(text: str) -> list[str]:
     """Every term of `text`, wholes and parts, in reading order, repeats kept; never raises, whatever the text."""
+    if text.isascii():
+        return [term for name in map(_name, _PLAIN_RUN.findall(text)) for some in name for term in some]
     return [term for wholes, parts in _runs(text, _RUN) for term in (*wholes, *parts)]
 
 
