@@ -24,6 +24,7 @@ from api.retrieval.tally import Tally
 from api.retrieval.threads import Threads
 from shared.access import Access
 from shared.blobs import Blobs
+from shared.catalog.commits import Commits
 from shared.catalog.reading import CatalogReader, Within
 from shared.embeddings.port import Embedder
 from shared.ids import DocId, SnapshotId
@@ -173,7 +174,8 @@ class Library:
         self._threads = Threads(layout.catalog)
         self._vectors = vectors
         self._notes = Notes(layout.catalog)
-        self._snapshots = Snapshots(self._threads, vectors, self._notes, pace=pace or Pace())
+        self._commits = Commits(layout.catalog)
+        self._snapshots = Snapshots(self._threads, vectors, self._notes, self._commits, pace=pace or Pace())
 
     def engine(self) -> str:
         """The vector engine, by its adapter and parameters, if it answers. Blocking. Raises: UpstreamError, StorageError."""
@@ -272,4 +274,5 @@ class Library:
     async def close(self) -> None:
         """Close every collection and connection. What it was given stays the caller's."""
         await self._snapshots.close()
+        await self._threads.run(self._commits.close)
         await self._threads.close()

@@ -13,6 +13,7 @@ from api.retrieval.contents import ChangedDocument, Contents, Version
 from api.retrieval.notes import Notes
 from api.retrieval.threads import Threads
 from api.retrieval.verify import check_collection, check_facts, checked_manifest
+from shared.catalog.commits import Commits
 from shared.catalog.reading import CatalogReader, Within
 from shared.errors import CollectionUnavailable, NoSnapshot, NotFound, StorageError
 from shared.ids import SnapshotId
@@ -51,9 +52,11 @@ class Snapshots:
     As long as it is open, a lease in the catalog keeps it from being removed: one for all runs, off their way.
     """
 
-    def __init__(self, threads: Threads, vectors: Vectors, notes: Notes, *, pace: Pace) -> None:
+    def __init__(self, threads: Threads, vectors: Vectors, notes: Notes, commits: Commits, *, pace: Pace) -> None:
         self._pace = pace
         self._threads = threads
+        self._commits = commits
+        self._last_read: tuple[int | None, SnapshotId | None] = (None, None)  # which was active, as of which commit
         self._vectors = vectors
         self._notes = notes
         self._active: SnapshotId | None = None
@@ -72,7 +75,7 @@ class Snapshots:
 
         Raises: NoSnapshot, NotFound, CollectionUnavailable, StorageError.
         """
-        today = self._active = await self._threads.read(lambda catalog: catalog.active())
+        today = self._active = await self._active_now()
         wanted = today if snapshot_id is None else snapshot_id
         if wanted is None:
             raise NoSnapshot("Nothing has been published yet.")
@@ -133,6 +136,17 @@ class Snapshots:
         for snapshot_id in list(self._open):
             self._retire(snapshot_id)
         await self._closed()
+
+    async def _active_now(self) -> SnapshotId | None:
+        """As the catalog has it at this moment: as it was read last, when nobody has written to it since."""
+        mark = self._commits.mark()  # before it is read: what is committed meanwhile makes the next one look again
+        if mark is None or mark != self._last_read[0]:
+            self._last_read = (mark, await self._threads.read(self._read_active))
+        return self._last_read[1]
+
+    def _read_active(self, catalog: CatalogReader) -> SnapshotId | None:
+        self._commits.open()
+        return catalog.active()
 
     async def _opened(self, snapshot_id: SnapshotId) -> OpenSnapshot:
         task = self._opening.get(snapshot_id)

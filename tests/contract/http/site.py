@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import uvicorn
-from blockbuster import blockbuster_ctx
 from litestar import Litestar
 from litestar.testing import TestClient
 from msgspec import structs
@@ -42,6 +41,7 @@ from shared.telemetry.setup import Telemetry
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, RunStarted
 from shared.types.runs import RunRecord
 from shared.vectors.memory import MemoryVectors
+from tests.blocking import nothing_blocks
 from tests.contract.http.apps import living
 from tests.doubles.credential_store import MemoryStore
 from tests.factories import ADocument, Published, a_document, an_empty_catalog, publish
@@ -186,7 +186,7 @@ class Site:
         """In-process, in an event loop that nothing may block. Unexpected errors come as replies, as they would on the wire."""
         with (
             living(self._life()) as app,
-            blockbuster_ctx(),
+            nothing_blocks(),
             TestClient(app, base_url=ORIGIN, raise_server_exceptions=False) as client,
         ):
             yield client
@@ -200,7 +200,7 @@ class Site:
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        with living(self._life()) as app, blockbuster_ctx():
+        with living(self._life()) as app, nothing_blocks():
             server = uvicorn.Server(
                 uvicorn.Config(
                     app,

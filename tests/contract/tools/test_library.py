@@ -158,6 +158,23 @@ def test_a_run_keeps_its_snapshot_while_another_one_becomes_active(world: World)
     assert LEAVE.title not in new.decode()
 
 
+def test_every_pin_is_of_the_snapshot_that_is_active_at_that_moment(world: World) -> None:
+    published: list[SnapshotId] = []
+
+    async def publish_and_pin(library: Library) -> list[SnapshotId]:
+        pinned: list[SnapshotId] = []
+        for number in range(3):
+            one = await asyncio.to_thread(world.publish, EXPENSES if number % 2 else LEAVE, now_ms=NOW_MS + number)
+            published.extend([one.snapshot_id] * 3)
+            for _ in range(3):
+                async with await library.pin(None, OWNER) as it:
+                    pinned.append(it.snapshot.snapshot_id)
+        return pinned
+
+    assert world.run(publish_and_pin) == published
+    assert len(set(published)) == 3
+
+
 def test_a_snapshot_is_opened_once_and_closed_when_it_is_superseded_and_free(world: World) -> None:
     watched = Watched(world)
     first = world.publish(LEAVE)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from blockbuster import blockbuster_ctx
 from msgspec import Struct
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
@@ -28,6 +27,7 @@ from shared.text.terms import KEYWORD_VERSION
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
 from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, Vectors
+from tests.blocking import nothing_blocks
 from tests.factories import NOW_MS, ADocument, Published, publish
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class World:
                 if reranker is not None:
                     await reranker.close()
 
-        with blockbuster_ctx():
+        with nothing_blocks():
             return asyncio.run(scenario())
 
     def pinned(
