@@ -130,7 +130,8 @@ def _hashed(into: "Hash", data: bytes) -> "Hash":
 
 
 def _refer(span: Span, name: str, sha256: str, *, size_bytes: int) -> None:
-    span.set_attributes({f"{ARTIFACT_PREFIX}{name}.sha256": sha256, f"{ARTIFACT_PREFIX}{name}.bytes": size_bytes})
+    span.set_attribute(f"{ARTIFACT_PREFIX}{name}.sha256", sha256)
+    span.set_attribute(f"{ARTIFACT_PREFIX}{name}.bytes", size_bytes)
 
 
 def keeps_contents() -> bool:

@@ -1,6 +1,8 @@
 """What spans and records say in numbers: one reading for the metrics of a process and for the figures of a day. Pure."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple, get_args
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -73,7 +75,7 @@ def time_of_span(span: ReadableSpan) -> Took | None:
 
 def bucket_of(seconds: float) -> int:
     """0 .. len(BUCKETS_S)"""
-    return next((place for place, end in enumerate(BUCKETS_S) if seconds <= end), len(BUCKETS_S))
+    return bisect_left(BUCKETS_S, seconds)
 
 
 def quantile(buckets: dict[int, int], share: float) -> float | None:
@@ -95,6 +97,7 @@ def quantile(buckets: dict[int, int], share: float) -> float | None:
     return BUCKETS_S[-1]
 
 
+@lru_cache(maxsize=128)
 def _step(name: str) -> str | None:
     """Few words: a label of every kind there is costs whoever scrapes it."""
     if name.startswith(names.CHAT + " "):
