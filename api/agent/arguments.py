@@ -6,6 +6,8 @@ missing at the very end. Refused, because two readings exist: a name given twice
 """
 
 import re
+from json import JSONDecoder
+from typing import NoReturn
 
 from msgspec import Struct
 
@@ -19,6 +21,7 @@ _WORDS = {"true": True, "True": True, "false": False, "False": False, "null": No
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 _BLANK = re.compile(r"(?:[\s\u200b\u2060\ufeff]|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _PAIR = re.compile(r"[A-Za-z_]\w*\s*[=:：]")
 FENCE_LINE = re.compile(r"```[\w-]*[ \t]*")
 
@@ -45,6 +48,8 @@ def starts_object(text: str, at: int) -> bool:
 
 def read_object(text: str, at: int) -> Read:
     """Read the object that begins at `at`. Raises: Unreadable."""
+    if (read := _as_json(text, at)) is not None:
+        return read
     reader = _Reader(text, at)
     value = reader.mapping(1)
     return Read(value=value, end=reader.at, unclosed=reader.unclosed)
@@ -66,6 +71,47 @@ def without_fence(text: str) -> str:
     lines = text.strip().split("\n")
     fenced = len(lines) > 2 and FENCE_LINE.fullmatch(lines[0]) and lines[-1].strip() == "```"
     return "\n".join(lines[1:-1]) if fenced else text
+
+
+def _as_json(text: str, at: int) -> Read | None:
+    """The object if it is plain JSON; None leaves it to the tolerant reader, which reads that the same way."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    written = text[at:end]
+    nested = written.count("{") + written.count("[") >= _MAX_DEPTH
+    if nested or "\\u" in written or _SURROGATE.search(written):  # may be no text, or deeper than is taken
+        return None
+    return Read(value=value, end=end, unclosed=False)
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is given twice")
+    return found
+
+
+def _integer(digits: str) -> int:
+    if _NUMBER.fullmatch(digits) is None:
+        raise ValueError("more digits than are taken")
+    return int(digits)
+
+
+def _decimal(digits: str) -> float:
+    if _NUMBER.fullmatch(digits) is None:
+        raise ValueError("more digits than are taken")
+    return float(digits)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=_each_once, parse_int=_integer, parse_float=_decimal, parse_constant=_no_constant
+)
 
 
 class _Reader:

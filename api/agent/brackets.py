@@ -7,6 +7,7 @@ from api.agent.labels import PROTOCOL_FOLLOWS
 
 CLOSERS = {"[": "]］", "［": "]］", "(": ")）", "（": ")）", "【": "】"}
 OPENERS = {"]": "[［", "］": "[［", ")": "(（", "）": "(（", "】": "【"}
+_EITHER = {closers: re.compile(f"[{re.escape(closers + OPENERS[closers[0]])}]") for closers in set(CLOSERS.values())}
 ANY_CLOSER = tuple(OPENERS)
 FENCE = re.compile(r"\s*+```[\w-]*[ \t]*\n?")
 
@@ -22,19 +23,20 @@ def closing_at(text: str, start: int, opener: str) -> int | None:
     depth = 1
     first_end: int | None = None
     unmatched: int | None = None
-    for at in range(start, len(text)):
-        if text[at] in openers:
+    for bracket in _EITHER[closers].finditer(text, start):
+        if bracket[0] in openers:
             depth += 1
-        elif text[at] in closers:
-            depth -= 1
-            ends = PROTOCOL_FOLLOWS.match(text, at + 1) is not None
-            if ends and depth == 0:
-                return at
-            if ends and first_end is None:
-                first_end = at
-            if depth == 0:
-                unmatched = at
-            depth = max(depth, 1)
+            continue
+        at = bracket.start()
+        depth -= 1
+        ends = PROTOCOL_FOLLOWS.match(text, at + 1) is not None
+        if ends and depth == 0:
+            return at
+        if ends and first_end is None:
+            first_end = at
+        if depth == 0:
+            unmatched = at
+        depth = max(depth, 1)
     return unmatched if first_end is None else first_end
 
 

@@ -24,13 +24,21 @@ def without_hidden(reply: str, *, acts_at: re.Pattern[str] | None) -> str | None
 
     `acts_at`: finds where a reply says what it does: reasoning stands before that, and tags behind it are its words. None: it says so nowhere.
     """
-    text = _SURROGATE.sub("\ufffd", reply).replace("\r\n", "\n").lstrip("\ufeff\u200b")
+    text = reply if reply.isascii() else _SURROGATE.sub("\ufffd", reply)
+    text = text.replace("\r\n", "\n").lstrip("\ufeff\u200b")
+    if not _may_hide(text):
+        return without_fence(text)
     if text.lstrip().startswith(("<|channel|>", "<|start|>")) and (channel := _CHANNEL.search(text)):
         text = text[channel.end() :]
     text = _HEAD.sub("", text)
     text = text[: _turn_end(text)]
     text = _without_reasoning(text, acts_at)
     return None if text is None else without_fence(text)
+
+
+def _may_hide(text: str) -> bool:
+    """Whether any of those marks and tags can stand in it: all begin with one of these."""
+    return "<" in text or "◁" in text or "[/" in text or "[t" in text.lower()
 
 
 def _turn_end(text: str) -> int:

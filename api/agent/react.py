@@ -256,5 +256,7 @@ def _envelope_at(text: str, start: int) -> int:
 
 def _more_actions(rest: str, tools: frozenset[str]) -> bool:
     """A second action that isn't the consequence of a self-made observation."""
+    if not rest:
+        return False
     observed = OBSERVATION.search(rest)
     return _find_action(rest[: observed.start()] if observed else rest, tools) is not None

@@ -1,9 +1,12 @@
 """Whatever a model writes, the parser gives one decision and never raises."""
 
+import json
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.agent.arguments import read_object
 from api.agent.decisions import Finish, ProtocolError, ToolAction
 from api.agent.native import decide, decide_last
 from api.agent.react import parse, parse_final
@@ -30,6 +33,23 @@ def test_every_reply_is_one_decision(reply: str, cut: bool) -> None:
             msgspec.json.encode(decision.arguments)
         if isinstance(decision, Finish):
             assert decision.text.strip()
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.decimals(-9, 9, places=3).map(float) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(given=st.dictionaries(st.text(max_size=6), VALUES, min_size=1, max_size=4), escaped=st.booleans())
+def test_arguments_in_plain_json_are_read_as_the_tolerant_reader_reads_them(
+    given: dict[str, object], escaped: bool
+) -> None:
+    plain = json.dumps(given, ensure_ascii=escaped)
+    read, tolerant = read_object(f"[{plain}]", 1), read_object(f"[{plain[:-1]},}}]", 1)  # a comma too many is no JSON
+    assert read.value == tolerant.value == given
+    assert read.end == len(plain) + 1
 
 
 CALLS = st.lists(
