@@ -48,6 +48,7 @@ class Bundle:
         self.origin: Origin = origin
         self.sha256 = _identity(manifest)
         self._environment = environment(sources)
+        self._templates: dict[tuple[Lang, str], jinja2.Template] = {}  # those asked for: jinja2 looks each up anew
 
     @property
     def name(self) -> str:
@@ -71,7 +72,11 @@ class Bundle:
             ) from error
 
     def _rendered(self, template: str, lang: Lang, values: Mapping[str, object]) -> str:
-        return render(self._environment.get_template(f"{lang}/{template}.j2"), values).strip()
+        compiled = self._templates.get((lang, template))
+        if compiled is None:
+            compiled = self._environment.get_template(f"{lang}/{template}.j2")
+            self._templates[lang, template] = compiled
+        return render(compiled, values).strip()
 
     def fault(self, template: str, lang: Lang, values: Mapping[str, object]) -> str | None:
         """Why these values can't be rendered, if so; a text that says nothing is a fault as well."""
