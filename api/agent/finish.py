@@ -4,7 +4,7 @@ Pure. Source: spec/05 "Answer".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from api.agent.ledger import Ledger, shown_text
 from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check, score
+from shared.aside import at_once
 from shared.ids import BlockId
 from shared.types.runs import Citation, CitationMode, ClaimCheck, LedgerEntry, Limitation, Status, Verdict
 
@@ -70,19 +71,34 @@ def finish(
     standing: tuple[Limitation, ...] = (),
     mode: CitationMode = "flag",
 ) -> Verified:
+    """`finishing` without a pause."""
+    return at_once(finishing(outcome, wording=wording, question=question, standing=standing, mode=mode))
+
+
+def finishing(
+    outcome: Outcome,
+    *,
+    wording: Wording,
+    question: str = "",
+    standing: tuple[Limitation, ...] = (),
+    mode: CitationMode = "flag",
+) -> Generator[None, None, Verified]:
     """Verify a finished run's text against its ledger, or state why there is none.
 
     Whatever the mode and the ending: a claim in the delivered text that is unsupported comes with a limitation, and the answer is
     not complete. `question`: as asked; a question back may repeat its figures. `standing`: limitations that hold for the run
     whatever the model did, e.g. a partial snapshot. `mode` strict: sentences that no source shows are dropped and said to be missing.
+    Pauses after every sentence: an answer of thirty takes tenths of a second.
     """
     limitations = (*standing, *outcome.limitations)
     if not isinstance(outcome.ending, Finish):
         text = wording.render("failure", code=outcome.ending.code, message=outcome.ending.message)
         return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
-    judged, dropped = judge(outcome, question), 0
+    dropped = 0
     if mode == "strict":
-        judged, dropped = _dropping(outcome.ending, outcome.ledger, question)
+        judged, dropped = yield from _dropping(outcome.ending, outcome.ledger, question)
+    else:
+        judged = yield from _judged(harmless(outcome.ending.text), outcome.ledger, question)
     resolved, claims = judged.resolved, judged.claims
     citations = tuple(
         _citation(number, outcome.ledger.of(block_id), claims, wording)
@@ -113,7 +129,7 @@ def finish(
 def judge(outcome: Outcome, question: str) -> Judged:
     """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
     assert isinstance(outcome.ending, Finish)
-    return _judged(harmless(outcome.ending.text), outcome.ledger, question)
+    return at_once(_judged(harmless(outcome.ending.text), outcome.ledger, question))
 
 
 def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
@@ -123,11 +139,17 @@ def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
     return wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one])
 
 
-def _judged(text: str, ledger: Ledger, question: str) -> Judged:
+def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, Judged]:
     resolved = resolve(text, ledger.blocks, shown=[entry.seen for entry in ledger.entries])
-    cited = [_checked(claim, ledger) for claim in resolved.claims]
-    uncited = [_uncited(claim, ledger, question) for claim in resolved.unmarked]
-    claims = sorted([*cited, *filter(None, uncited)], key=lambda one: one.claim.start)
+    claims: list[CheckedClaim] = []
+    for claim in resolved.claims:
+        yield
+        claims.append(_checked(claim, ledger))
+    for claim in resolved.unmarked:
+        yield
+        if (uncited := _uncited(claim, ledger, question)) is not None:
+            claims.append(uncited)
+    claims.sort(key=lambda one: one.claim.start)
     return Judged(resolved=resolved, claims=tuple(claims))
 
 
@@ -150,17 +172,17 @@ def _uncited(claim: Claim, ledger: Ledger, question: str) -> CheckedClaim | None
     return one
 
 
-def _dropping(ending: Finish, ledger: Ledger, question: str) -> tuple[Judged, int]:
+def _dropping(ending: Finish, ledger: Ledger, question: str) -> Generator[None, None, tuple[Judged, int]]:
     """Without the sentences that no source shows, and how many those were; what stood beside them may lose its support with them.
 
     Of a refusal or a question back only facts are dropped: it speaks of the search, which no source shows.
     """
     text, dropped = harmless(ending.text), 0
-    judged = _judged(text, ledger, question)
+    judged = yield from _judged(text, ledger, question)
     while wrong := judged.unshown if ending.ending == "answer" else judged.doubtful:
         text = without(text, [one.claim for one in wrong])
         dropped += len(wrong)
-        judged = _judged(text, ledger, question)
+        judged = yield from _judged(text, ledger, question)
     return judged, dropped
 
 

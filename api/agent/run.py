@@ -17,7 +17,7 @@ from api.agent.budget import within_window
 from api.agent.decisions import Finish
 from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, drive
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
-from api.agent.finish import Verified, finish
+from api.agent.finish import finishing
 from api.agent.loop import LOOP_VERSION
 from api.agent.paths.follow_up import carried, remembered
 from api.agent.paths.router import Route, route
@@ -29,7 +29,7 @@ from api.agent.strict import repairing
 from api.agent.telling import describe, tell, trace_citations
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
-from shared.aside import aside, in_turn
+from shared.aside import aside, at_once, in_slices
 from shared.clock import NowMs, now_ms
 from shared.ids import ConversationId, RunId
 from shared.llm.port import Chat, ChatProfile
@@ -204,11 +204,9 @@ async def _run(
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
 
-    def verify() -> Verified:
-        return finish(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
-
-    answered = isinstance(outcome.ending, Finish) and len(outcome.ending.text) > VERIFIED_AT_ONCE
-    verified = await in_turn(verify) if answered else verify()
+    verifying = finishing(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
+    long = isinstance(outcome.ending, Finish) and len(outcome.ending.text) > VERIFIED_AT_ONCE
+    verified = await in_slices(verifying) if long else at_once(verifying)
     answer = Answer(
         run_id=request.run_id,
         status=verified.status,

@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Generator
 from contextvars import ContextVar
 
 import pytest
 
-from shared.aside import SHORT, aside, in_turn
+from shared.aside import SHORT, aside, at_once, in_slices, in_turn
 
 
 @pytest.mark.parametrize(("size", "stays"), [(0, True), (SHORT, True), (SHORT + 1, False)])
@@ -43,3 +44,41 @@ def test_pieces_that_compute_take_turns_off_the_loop_in_the_order_in_which_they_
     assert told == [f"{what} {name}" for name in "一二三" for what in ("begins", "ends")]
     assert len(threads) == 1
     assert threading.get_ident() not in threads
+
+
+def test_a_short_piece_waits_for_one_step_of_a_long_one_and_not_for_all_of_it() -> None:
+    told: list[str] = []
+    seconds = iter(range(1_000))
+
+    def work(name: str, steps: int) -> Generator[None, None, str]:
+        for step in range(steps):
+            told.append(f"{name} {step}")
+            yield
+        return name
+
+    async def both() -> set[str]:
+        long, short = (
+            in_slices(work(name, steps), clock=lambda: next(seconds)) for name, steps in (("长", 9), ("短", 1))
+        )
+        return set(await asyncio.gather(long, short))
+
+    assert asyncio.run(both()) == {"长", "短"}
+    assert told[:3] == ["长 0", "短 0", "长 1"]
+    assert len(told) == 10
+
+
+def test_steps_that_take_no_time_are_one_piece() -> None:
+    pieces: list[int] = []
+
+    def work() -> Generator[None, None, int]:
+        for _ in range(3):
+            yield
+        return threading.get_ident()
+
+    def clock() -> float:
+        pieces.append(threading.get_ident())
+        return 0.0
+
+    assert asyncio.run(in_slices(work(), clock=clock)) != threading.get_ident()
+    assert len(pieces) == 4
+    assert at_once(work()) == threading.get_ident()
