@@ -2,23 +2,34 @@
 
 import hashlib
 from collections.abc import Collection, Iterable
-from typing import Any
 
 import msgspec
 
-from shared.catalog.block_rows import BLOCK, to_block
-from shared.catalog.reads import PUBLISHED, Reads
+from shared.catalog.block_rows import COLUMNS
+from shared.catalog.document_reads import DOCUMENT
+from shared.catalog.reads import PUBLISHED, Reads, json_object
 from shared.catalog.within import Within, array, visible
 from shared.errors import CollectionUnavailable
 from shared.ids import BlockId, DocId, SnapshotId
 from shared.types.documents import Block, Section
+from shared.types.snapshots import SnapshotDocument
 
-_SECTION = ", ".join(f"s.{name}" for name in Section.__struct_fields__)
+_SECTION = json_object({name: f"s.{name}" for name in Section.__struct_fields__})
+_BLOCK = json_object(COLUMNS | {"flags": "json(b.flags)"})
 # cross join: SQLite keeps this order, so results come in doc_id, block_index order from the indexes, without a sort
 BLOCKS = (
     "snapshot_documents d cross join blocks b on b.doc_id = d.doc_id and b.version = d.version"
     " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
 )
+_NAMED = (
+    "json_each(:wanted) w cross join blocks b on b.block_id = w.value"
+    " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
+    " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
+)
+_PAGE = 200  # blocks of a document read at once
+_sections = msgspec.json.Decoder(tuple[DocId, Section])
+_blocks = msgspec.json.Decoder(Block)
+_members = msgspec.json.Decoder(tuple[Block, SnapshotDocument])
 
 
 class BlockReads(Reads):
@@ -27,15 +38,16 @@ class BlockReads(Reads):
     def sections(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, list[Section]]:
         """In document order; without documents that are not within."""
         where, parameters = visible(within)
-        rows = self.rows(
-            f"select s.doc_id, {_SECTION} from snapshot_documents d"
-            " cross join sections s on s.doc_id = d.doc_id and s.version = d.version"
+        rows = self.listed(
+            f"json_array(s.doc_id, {_SECTION})",
+            "snapshot_documents d cross join sections s on s.doc_id = d.doc_id and s.version = d.version"
             f" where {where} and d.doc_id in (select value from json_each(:wanted)) order by s.doc_id, s.ordinal",
             parameters | {"wanted": array(doc_ids)},
+            _sections,
         )
         found: dict[DocId, list[Section]] = {}
-        for row in rows:
-            found.setdefault(row[0], []).append(_section(row[1:]))
+        for doc_id, section in rows:
+            found.setdefault(doc_id, []).append(section)
         return found
 
     def blocks(
@@ -43,7 +55,7 @@ class BlockReads(Reads):
     ) -> list[Block]:
         """All blocks of a document, or of the sections with these ordinals, or with these indexes; each once, in document order."""
         where, parameters = visible(within)
-        where += " and d.doc_id = :doc_id"
+        where += " and d.doc_id = :doc_id and b.block_index > :after"
         parameters["doc_id"] = doc_id
         if indexes is not None:
             where += " and b.block_index >= :first and b.block_index < :end"
@@ -51,37 +63,37 @@ class BlockReads(Reads):
         if sections is not None:
             where += " and b.section_ordinal in (select value from json_each(:sections))"
             parameters["sections"] = array(sections)
-        rows = self.rows(f"select {BLOCK} from {BLOCKS} where {where} order by b.block_index", parameters)
-        return [_block(row) for row in rows]
+        page = f"{BLOCKS} where {where} order by b.block_index limit {_PAGE}"
+        found: list[Block] = []
+        while True:
+            after = found[-1].index if found else -1
+            read = self.listed(_BLOCK, page, parameters | {"after": after}, _blocks)
+            found += map(checked, read)
+            if len(read) < _PAGE:
+                return found
 
     def blocks_by_id(self, within: Within, block_ids: Iterable[BlockId]) -> dict[BlockId, Block]:
         """Without those that are not within."""
+        return {block_id: block for block_id, (block, _) in self.members_by_id(within, block_ids).items()}
+
+    def members_by_id(
+        self, within: Within, block_ids: Iterable[BlockId]
+    ) -> dict[BlockId, tuple[Block, SnapshotDocument]]:
+        """Blocks and their documents, without those that are not within."""
         where, parameters = visible(within)
-        rows = self.rows(
-            f"select {BLOCK} from json_each(:wanted) w cross join blocks b on b.block_id = w.value"
-            " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
-            " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
-            f" where {where}",
+        found = self.listed(
+            f"json_array({_BLOCK}, {DOCUMENT})",
+            f"{_NAMED} where {where}",
             parameters | {"wanted": array(block_ids)},
+            _members,
         )
-        return {row[0]: _block(row) for row in rows}
+        return {block.block_id: (checked(block), document) for block, document in found}
 
     def around(self, within: Within, block: Block, count: int) -> tuple[list[Block], list[Block]]:
         """Up to `count` blocks before and after in the same document version, in document order."""
-        where, parameters = visible(within)
-        rows = self.rows(
-            f"select {BLOCK} from {BLOCKS} where {where} and d.doc_id = :doc_id and d.version = :version"
-            " and b.block_index between :first and :last order by b.block_index",
-            parameters
-            | {
-                "doc_id": block.doc_id,
-                "version": block.version,
-                "first": block.index - count,
-                "last": block.index + count,
-            },
-        )
-        blocks = [_block(row) for row in rows]
-        return [b for b in blocks if b.index < block.index], [b for b in blocks if b.index > block.index]
+        blocks = self.blocks(within, block.doc_id, indexes=range(block.index - count, block.index + count + 1))
+        same = [b for b in blocks if b.version == block.version]
+        return [b for b in same if b.index < block.index], [b for b in same if b.index > block.index]
 
     # one block, wherever it is
 
@@ -97,12 +109,8 @@ class BlockReads(Reads):
         return [row[0] for row in rows]
 
 
-def _section(row: tuple[Any, ...]) -> Section:
-    return msgspec.convert(dict(zip(Section.__struct_fields__, row, strict=True)), Section)
-
-
-def _block(row: tuple[Any, ...]) -> Block:
-    block = to_block(row)
+def checked(block: Block) -> Block:
+    """Raises: CollectionUnavailable."""
     if not is_published(block.text.encode(), block.sha256):
         raise changed(block.block_id)
     return block

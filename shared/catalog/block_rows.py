@@ -1,17 +1,31 @@
 """The one place where a stored block becomes a Block, for readers and builders alike."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from shared.types.documents import Block, BlockFlag
 
-BLOCK = (  # of blocks `b` and their sections `s`
-    "b.block_id, b.doc_id, b.version, b.block_index, b.section_ordinal, s.path, b.text, b.table_header, b.page_first,"
-    " b.page_last, b.span_start, b.span_end, b.tokens, b.sha256, b.flags"
-)
-COLUMNS = BLOCK.count(",") + 1
+# each field of a Block, of blocks `b` and their sections `s`
+COLUMNS: Final = {
+    "block_id": "b.block_id",
+    "doc_id": "b.doc_id",
+    "version": "b.version",
+    "index": "b.block_index",
+    "section_ordinal": "b.section_ordinal",
+    "section_path": "s.path",
+    "text": "b.text",
+    "table_header": "b.table_header",
+    "page_first": "b.page_first",
+    "page_last": "b.page_last",
+    "span_start": "b.span_start",
+    "span_end": "b.span_end",
+    "tokens": "b.tokens",
+    "sha256": "b.sha256",
+    "flags": "b.flags",  # JSON array
+}
+BLOCK = ", ".join(COLUMNS.values())
 _FLAGS = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 

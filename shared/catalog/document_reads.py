@@ -3,19 +3,24 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from shared.catalog.documents import get_version
-from shared.catalog.reads import PUBLISHED, Reads, reading
-from shared.catalog.snapshots import member
+from shared.catalog.reads import PUBLISHED, Reads, json_object, reading
 from shared.catalog.within import Within, array, visible
 from shared.ids import DocId, SnapshotId
 from shared.text.fold import fold
 from shared.types.snapshots import SnapshotDocument
 
-_DOCUMENT = ", ".join(f"d.{name}" for name in SnapshotDocument.__struct_fields__)
+_LISTS = ("aliases", "access", "tags")  # stored as JSON
+DOCUMENT = json_object(
+    {name: f"json(d.{name})" if name in _LISTS else f"d.{name}" for name in SnapshotDocument.__struct_fields__}
+)
+_documents = msgspec.json.Decoder(SnapshotDocument)
+_ids = msgspec.json.Decoder(DocId)
+_words = msgspec.json.Decoder(str)
 
 
 class DocumentReads(Reads):
@@ -53,37 +58,30 @@ class DocumentReads(Reads):
         if tag is not None:
             where += " and exists (select 1 from json_each(d.tags) where value = :tag)"
             parameters["tag"] = tag
-        rows = self.rows(
-            f"select {_DOCUMENT} from snapshot_documents d where {where} order by d.source_label, d.title, d.doc_id",
-            parameters,
-        )
-        return [_document(row) for row in rows]
+        in_order = f"snapshot_documents d where {where} order by d.source_label, d.title, d.doc_id"
+        return self.listed(DOCUMENT, in_order, parameters, _documents)
 
     def documents_by_id(self, within: Within, doc_ids: Iterable[DocId]) -> dict[DocId, SnapshotDocument]:
         """Without those that are not within."""
         where, parameters = visible(within)
-        rows = self.rows(
-            f"select {_DOCUMENT} from snapshot_documents d"
-            f" where {where} and d.doc_id in (select value from json_each(:wanted))",
-            parameters | {"wanted": array(doc_ids)},
-        )
-        return {row[0]: _document(row) for row in rows}
+        named = f"snapshot_documents d where {where} and d.doc_id in (select value from json_each(:wanted))"
+        found = self.listed(DOCUMENT, named, parameters | {"wanted": array(doc_ids)}, _documents)
+        return {document.doc_id: document for document in found}
 
     def unknown(self, within: Within, doc_ids: Iterable[DocId]) -> set[DocId]:
         """Which of these are not within."""
         where, parameters = visible(within)
-        rows = self.rows(
-            "select w.value from json_each(:wanted) w"
-            f" where not exists (select 1 from snapshot_documents d where d.doc_id = w.value and {where})",
-            parameters | {"wanted": array(doc_ids)},
+        others = (
+            "json_each(:wanted) w"
+            f" where not exists (select 1 from snapshot_documents d where d.doc_id = w.value and {where})"
         )
-        return {row[0] for row in rows}
+        return set(self.listed("json_quote(w.value)", others, parameters | {"wanted": array(doc_ids)}, _ids))
 
     def languages(self, within: Within) -> frozenset[str]:
         """Of the documents, without regions: "zh" for zh-Hant."""
         where, parameters = visible(within)
-        rows = self.rows(f"select distinct d.lang from snapshot_documents d where {where}", parameters)
-        return frozenset(row[0].lower().split("-")[0] for row in rows)
+        found = self.listed("distinct json_quote(d.lang)", f"snapshot_documents d where {where}", parameters, _words)
+        return frozenset(lang.lower().split("-")[0] for lang in found)
 
     def counts(self, within: Within) -> tuple[int, int]:
         """Documents and blocks."""
@@ -112,14 +110,14 @@ class DocumentReads(Reads):
         caller = structs.replace(within, doc_ids=None)
         if caller not in self._hidden:
             where, parameters = visible(caller)
-            rows = self.rows(
-                "select d.doc_id from snapshot_documents d left join documents k on k.doc_id = d.doc_id"
+            closed = (
+                "snapshot_documents d left join documents k on k.doc_id = d.doc_id"
                 " left join snapshot_documents t on t.snapshot_id = :today and t.doc_id = d.doc_id"
                 " where d.snapshot_id = :snapshot_id and (k.access is not d.access or t.access <> d.access)"
-                f" and not ({where})",
-                parameters | {"today": within.today},
+                f" and not ({where})"
             )
-            self._hidden[caller] = frozenset(row[0] for row in rows)
+            found = self.listed("json_quote(d.doc_id)", closed, parameters | {"today": within.today}, _ids)
+            self._hidden[caller] = frozenset(found)
         return self._hidden[caller]
 
     # one document, wherever it is
@@ -143,7 +141,3 @@ class DocumentReads(Reads):
         """Those that are known last for a document, wherever it was published; None = it never was, here."""
         row = self.row("select access from documents where doc_id = ? and access is not null", (doc_id,))
         return None if row is None else tuple(json.loads(row[0]))
-
-
-def _document(row: tuple[Any, ...]) -> SnapshotDocument:
-    return member(dict(zip(SnapshotDocument.__struct_fields__, row, strict=True)))
