@@ -85,20 +85,16 @@ def _once(branch: Sequence[Hit]) -> list[Hit]:
 
 def _summed(branches: Sequence[Sequence[Hit]], worth: Sequence[Sequence[float]]) -> list[Fused]:
     """worth: one for each hit of each branch."""
-    hits = {hit.block_id: hit for branch in reversed(branches) for hit in branch}
-    ranks = [{hit.block_id: rank for rank, hit in enumerate(branch, 1)} for branch in branches]
-    shares = [
-        {hit.block_id: value for hit, value in zip(branch, values, strict=True)}
-        for branch, values in zip(branches, worth, strict=True)
-    ]
+    found: dict[BlockId, tuple[Hit, list[int | None], list[float]]] = {}  # a hit, its rank in each branch, its shares
+    for place, (branch, values) in enumerate(zip(branches, worth, strict=True)):
+        for rank, (hit, value) in enumerate(zip(branch, values, strict=True), 1):
+            known = found.get(hit.block_id)
+            if known is None:
+                known = found[hit.block_id] = (hit, [None] * len(branches), [])
+            known[1][place] = rank
+            known[2].append(value)
     fused = [
-        Fused(
-            block_id=hit.block_id,
-            doc_id=hit.doc_id,
-            index=hit.index,
-            score=math.fsum(share[hit.block_id] for share in shares if hit.block_id in share),
-            ranks=tuple(places.get(hit.block_id) for places in ranks),
-        )
-        for hit in hits.values()
+        Fused(block_id=hit.block_id, doc_id=hit.doc_id, index=hit.index, score=math.fsum(shares), ranks=tuple(ranks))
+        for hit, ranks, shares in found.values()
     ]
     return sorted(fused, key=lambda one: (-one.score, one.doc_id, one.index, one.block_id))

@@ -6,7 +6,7 @@ from contextvars import copy_context
 import msgspec
 import numpy as np
 from msgspec import Struct
-from opentelemetry.trace import Span, get_tracer
+from opentelemetry.trace import Span
 
 from api.retrieval.fusion import Fused, Profile, fuse, fuse_scores, keyword_share
 from api.retrieval.profiles import SearchProfile
@@ -16,12 +16,15 @@ from shared.embeddings.port import Axis, Embedded, Embedder
 from shared.errors import CollectionUnavailable
 from shared.telemetry import names
 from shared.telemetry.artifacts import keeps_contents
+from shared.telemetry.tracing import tracer
 from shared.text.terms import QUERIED, query_terms
 from shared.types.snapshots import Snapshot
 from shared.vectors.port import Collection, Dense, Filter, Hit
 
-_tracer = get_tracer(names.TRACER)
 _ALONG_AXIS = frozenset({"en", "zh"})
+MOST_AT_ONCE = (
+    50_000  # blocks: to look through more takes longer than the event loop should be kept from others at once
+)
 
 
 class _Candidate(Struct, frozen=True, kw_only=True):
@@ -75,31 +78,30 @@ async def hybrid_search(
     Raises: CollectionUnavailable (versions differ), UpstreamError (embedder, engine or reranker failed; nothing is left out silently).
     Source: spec/04 "Hybrid search".
     """
-    with _tracer.start_as_current_span(names.SEARCH) as span:
-        span.set_attributes(
-            {
-                names.OPERATION: "retrieval",
-                names.DATA_SOURCE: snapshot.snapshot_id,
-                names.SNAPSHOT_ID: snapshot.snapshot_id,
-                names.RETRIEVAL_PROFILE: profile.name,
-                names.TOP_K: profile.fusion.top,
-                names.FILTER: _json(within),
-                names.EMBEDDING_VERSION: snapshot.embedding_version,
-                names.KEYWORD_VERSION: snapshot.keyword_version,
-            }
-        )
+    about: dict[str, str | int] = {
+        names.OPERATION: "retrieval",
+        names.DATA_SOURCE: snapshot.snapshot_id,
+        names.SNAPSHOT_ID: snapshot.snapshot_id,
+        names.RETRIEVAL_PROFILE: profile.name,
+        names.TOP_K: profile.fusion.top,
+        names.FILTER: _json(within),
+        names.EMBEDDING_VERSION: snapshot.embedding_version,
+        names.KEYWORD_VERSION: snapshot.keyword_version,
+    }
+    with tracer.start_as_current_span(names.SEARCH, attributes=about) as span:
         check_versions(snapshot, embedder)
         embedded = await _embed(query, embedder)
         tally.embedding_tokens += embedded.tokens
         axis = embedder.language_axis if profile.fusion.across_languages and languages >= _ALONG_AXIS else None
         span.set_attribute(names.ACROSS_LANGUAGES, axis is not None)
         vector = embedded.vectors[0] if axis is None else without_language(embedded.vectors[0], axis)
-        version = snapshot.keyword_version
-        here = copy_context()  # the branches' spans are of this search
-        dense, keyword, asked = await threads.run(
-            lambda: here.run(_branches, query, vector, version, within, collection, profile.fusion)
-        )
-        candidates = await refine(_fused(dense, keyword, asked, profile.fusion))
+        version, numbers = snapshot.keyword_version, profile.fusion
+        if collection.is_remote or snapshot.blocks > MOST_AT_ONCE:
+            here = copy_context()  # the branches' spans are of this search
+            fused = await threads.run(lambda: here.run(_ranked, query, vector, version, within, collection, numbers))
+        else:  # it computes and never lets go of the interpreter's lock: a thread would only have to wait for that
+            fused = _ranked(query, vector, version, within, collection, numbers)
+        candidates = await refine(fused)
         best = tuple(candidates[: profile.fusion.top])
         span.set_attribute(names.RESULT_BLOCKS, len(best))
         return best
@@ -111,33 +113,33 @@ def without_language(query: Dense, axis: Axis) -> Dense:
 
 
 async def _embed(query: str, embedder: Embedder) -> Embedded:
-    with _tracer.start_as_current_span(names.SEARCH_EMBED) as span:
-        span.set_attributes({names.OPERATION: "embeddings", names.EMBEDDING_VERSION: embedder.version})
-        span.set_attribute(names.DIMENSIONS, embedder.dimensions)
+    about: dict[str, str | int] = {
+        names.OPERATION: "embeddings",
+        names.EMBEDDING_VERSION: embedder.version,
+        names.DIMENSIONS: embedder.dimensions,
+    }
+    with tracer.start_as_current_span(names.SEARCH_EMBED, attributes=about) as span:
         embedded = await embedder.embed_query(query)
         span.set_attributes({names.EMBEDDING_TOKENS: embedded.tokens, names.TOKENS_ESTIMATED: embedded.estimated})
         return embedded
 
 
-def _branches(
+def _ranked(
     query: str, vector: Dense, version: str, within: Filter, collection: Collection, profile: Profile
-) -> tuple[list[Hit], list[Hit], float]:
-    """Dense hits, keyword hits, and how much the keyword branch was asked for.
-
-    One after the other in one thread: the embedded engine holds the interpreter lock all the time, so two threads would take turns,
-    and every change between them waits until the event loop lets go of the lock.
-    """
-    with _tracer.start_as_current_span(names.SEARCH_DENSE, attributes={names.TOP_K: profile.dense}) as span:
+) -> list[Fused]:
+    """Both branches, one after the other, and their fusion. Blocking where the collection is remote or large."""
+    with tracer.start_as_current_span(names.SEARCH_DENSE, attributes={names.TOP_K: profile.dense}) as span:
         dense = collection.dense(vector, within=within, limit=profile.dense)
         _note_candidates(span, dense)
-    with _tracer.start_as_current_span(names.SEARCH_KEYWORD, attributes={names.TOP_K: profile.keyword}) as span:
+    with tracer.start_as_current_span(names.SEARCH_KEYWORD, attributes={names.TOP_K: profile.keyword}) as span:
         terms = query_terms(query, version=version)
         span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
         keyword = list[Hit]()
         if terms.indices:  # else nothing but punctuation
             keyword = collection.sparse(terms, within=within, limit=profile.keyword)
         _note_candidates(span, keyword)
-        return dense, keyword, collection.asked(terms) if terms.indices else 0.0
+        asked = collection.asked(terms) if terms.indices else 0.0
+    return _fused(dense, keyword, asked, profile)
 
 
 def _note_candidates(span: Span, hits: Sequence[Hit]) -> None:
@@ -147,7 +149,7 @@ def _note_candidates(span: Span, hits: Sequence[Hit]) -> None:
 
 
 def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], asked: float, profile: Profile) -> list[Fused]:
-    with _tracer.start_as_current_span(names.SEARCH_FUSION) as span:
+    with tracer.start_as_current_span(names.SEARCH_FUSION, attributes={names.TOP_K: profile.top}) as span:
         match profile.by:
             case "ranks":
                 fused = fuse((dense, keyword), k=profile.k)
@@ -155,7 +157,6 @@ def _fused(dense: Sequence[Hit], keyword: Sequence[Hit], asked: float, profile: 
                 share = keyword_share(keyword[0].score if keyword else 0.0, asked)
                 span.set_attribute(names.KEYWORD_SHARE, share)
                 fused = fuse_scores(dense, keyword, keyword_share=share)
-        span.set_attribute(names.TOP_K, profile.top)
         if keeps_contents():
             found = [
                 _FusedCandidate(

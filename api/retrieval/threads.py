@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shared.catalog.reading import CatalogReader
+from shared.text.terms import query_terms
 
 T = TypeVar("T")
 
@@ -21,7 +22,9 @@ class Threads:
         self._catalog = catalog
         self._own = threading.local()
         self._readers: list[CatalogReader] = []
-        self._executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="retrieval")
+        self._executor = ThreadPoolExecutor(
+            max_workers=THREADS, thread_name_prefix="retrieval", initializer=_load_dictionaries
+        )
 
     async def run(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
@@ -42,3 +45,8 @@ class Threads:
             reader = self._own.reader = CatalogReader(self._catalog)
             self._readers.append(reader)
         return reader
+
+
+def _load_dictionaries() -> None:
+    """Of the words that queries are cut into on the event loop: read from disk with the first one, which is here."""
+    query_terms("词典")

@@ -234,6 +234,8 @@ class EdgeBuilder:
 
 
 class EdgeCollection:
+    is_remote = False
+
     def __init__(self, shard: qe.EdgeShard, frequencies: Frequencies, *, step: float) -> None:
         """step: of the 8 bits that its vectors are kept in too, the widest; 0 = of none of them."""
         self._shard = shard

@@ -81,6 +81,8 @@ class MemoryBuilder:
 
 
 class MemoryCollection:
+    is_remote = False
+
     def __init__(self, points: tuple[Point, ...]) -> None:
         self._points = points
         self._dense = [_unit(point.dense) for point in points]

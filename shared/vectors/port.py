@@ -60,6 +60,8 @@ class Collection(Protocol):
     Raises: CollectionUnavailable, UpstreamError.
     """
 
+    @property
+    def is_remote(self) -> bool: ...  # its calls wait for others; else they compute, and keep the interpreter's lock
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]: ...
     def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]: ...
     def asked(

@@ -4,7 +4,6 @@ Engines order equal scores by insertion, and differently for different limits; i
 Scores are rounded to STEP before anything is ordered or cut: processors differ in the last bits of a cosine. Keyword scores are multiples of it.
 """
 
-import heapq
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
@@ -48,7 +47,7 @@ def out_of(
     kept = best if doc_ids is None else _of_these(best, doc_ids, limit)
     if len(best) == asked and (len(kept) < limit or kept[limit - 1][0] <= best[-1][0] + blur):
         return None
-    return [_hit(*one) for one in heapq.nsmallest(limit, kept, key=_rank)]
+    return [_hit(*one) for one in sorted(kept, key=_rank)[:limit]]
 
 
 def by_rank(hit: Hit) -> tuple[float, str, int, str]:

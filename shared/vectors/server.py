@@ -191,6 +191,8 @@ class ServerBuilder:
 
 
 class ServerCollection:
+    is_remote = True
+
     def __init__(self, client: QdrantClient, collection: str, frequencies: Frequencies) -> None:
         self._client = client
         self._collection = collection

@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 
 from api.tools.search_blocks import MAX_QUERY
@@ -174,6 +176,17 @@ def test_a_search_one_of_whose_branches_fails_twice_is_not_answered_by_the_other
 
     assert called.error["code"] == "upstream_unavailable"
     assert called.result.seen == ()
+
+
+def test_an_engine_that_answers_over_a_network_never_holds_up_the_event_loop(world: World) -> None:
+    world.publish(*CORPUS)
+    watched = Watched(world)
+    watched.is_remote = True
+
+    assert world.call("search_blocks", {"query": "年假"}).result.seen
+
+    assert len(watched.asked_by) == 2
+    assert threading.main_thread() not in watched.asked_by  # the loop's
 
 
 @pytest.mark.parametrize("query", ["？！……", "。", "—— …"])

@@ -177,6 +177,8 @@ class Watched:
         self.closed: list[str] = []
         self.faults: list[Exception] = []
         self.keyword_faults: list[Exception] = []
+        self.is_remote = False
+        self.asked_by: list[threading.Thread] = []  # of each branch of a search
         self.closed_one = threading.Event()
         world.vectors = self
 
@@ -201,14 +203,17 @@ class _WatchedCollection:
     def __init__(self, inner: Collection, name: str, watched: Watched) -> None:
         self.asked, self.count = inner.asked, inner.count
         self.block_ids, self.dense_of = inner.block_ids, inner.dense_of
+        self.is_remote = watched.is_remote
         self._inner, self._name, self._watched = inner, name, watched
 
     def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
+        self._watched.asked_by.append(threading.current_thread())
         if self._watched.faults:
             raise self._watched.faults.pop(0)
         return self._inner.dense(query, within=within, limit=limit)
 
     def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+        self._watched.asked_by.append(threading.current_thread())
         if self._watched.keyword_faults:
             raise self._watched.keyword_faults.pop(0)
         return self._inner.sparse(query, within=within, limit=limit)
