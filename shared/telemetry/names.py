@@ -1,7 +1,7 @@
 """Names of spans, attributes and events, in one table: the GenAI conventions still move.
 
 Source: OpenTelemetry semantic-conventions-genai, as of 2026-10 (util-genai 1.3b0); citebound.* is ours.
-Spans use only the OpenTelemetry API (`opentelemetry.trace.get_tracer(TRACER)`); the SDK is set up once by a process's app.
+Spans are OpenTelemetry's, opened with `tracing.tracer`; the SDK is set up once by a process's app.
 """
 
 from typing import Final

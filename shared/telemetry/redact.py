@@ -27,7 +27,16 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("PRIVATE KEY", r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
 )
 _COMPILED = tuple((literal, re.compile(pattern, re.DOTALL)) for literal, pattern in _SHAPES)
-_LITERALS = tuple(literal for literal, _ in _SHAPES)
+_RARE = "JKzx_-r"  # in texts; each literal holds one
+
+
+def _by_its_rarest(literal: str) -> str:
+    """A pattern that stops at the rarest letter of `literal` and looks from there: one pass for all of them, at half of what they cost one by one."""
+    at = next(literal.index(letter) for letter in _RARE if letter in literal)
+    return f"{re.escape(literal[at:])}(?<={re.escape(literal)})"
+
+
+_ANY_LITERAL = re.compile("|".join(_by_its_rarest(literal) for literal, _ in _SHAPES))
 _SEAMS = ",[]"  # what stands between the items of a JSON array, none of it in a literal
 
 
@@ -51,6 +60,8 @@ class Redactor:
     def text(self, text: str) -> str:
         """Without the configured secrets and without anything of a key's shape."""
         text = self.known(text)
+        if _ANY_LITERAL.search(text) is None:
+            return text
         for literal, pattern in _COMPILED:
             if literal in text:  # a plain search is many times cheaper than the pattern, and prompts are long
                 text = pattern.sub(REMOVED, text)
@@ -64,11 +75,8 @@ class Redactor:
         return True
 
     def finds_none_in(self, text: str) -> bool:
-        """The same of `text`, by plain searches alone."""
-        for literal in _LITERALS:
-            if literal in text:
-                return False
-        return self.knows_none_of(text)
+        """The same of `text`."""
+        return _ANY_LITERAL.search(text) is None and self.knows_none_of(text)
 
 
 def _in_json(text: str) -> str:
