@@ -11,6 +11,7 @@ from api.agent.native import ENDINGS
 from api.agent.observation import quoted
 from api.agent.steps import CountTokens, Start, Wording
 from api.tools.registry import DESCRIPTORS
+from shared.aside import SHORT
 from shared.ids import SnapshotId
 from shared.llm.port import Function
 from shared.prompts import Bundle, Lang
@@ -180,6 +181,24 @@ def _preamble(
 def tokens_of_preamble(system: str) -> int:
     """Chat tokens of a system prompt, counted once for all runs that open with it."""
     return count_tokens(system)
+
+
+def counting(system: str) -> CountTokens:
+    """Chat tokens for one run, each of its texts counted once: a reply costs as output what it costs as a message.
+
+    `system`: its system prompt. What is longer than SHORT may be refused, and is not kept for that.
+    """
+    counted = {system: tokens_of_preamble(system), "": 0}
+
+    def count(text: str) -> int:
+        tokens = counted.get(text)
+        if tokens is None:
+            tokens = count_tokens(text)
+            if len(text) <= SHORT:
+                counted[text] = tokens
+        return tokens
+
+    return count
 
 
 def _ending(name: str, argument: str, wording: BundleWording) -> Function:

@@ -22,7 +22,7 @@ from api.agent.loop import LOOP_VERSION
 from api.agent.paths.follow_up import carried, remembered
 from api.agent.paths.router import Route, route
 from api.agent.paths.walk import walk
-from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang, tokens_of_preamble
+from api.agent.prompting import BundleWording, Exchange, asked, counting, opening, prompt_lang
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
 from api.agent.strict import repairing
@@ -175,9 +175,7 @@ async def _run(
         protocol=request.protocol,
     )
 
-    def count(text: str) -> int:
-        return tokens_of_preamble(text) if text == start.system else count_tokens(text)
-
+    count = counting(start.system)
     answerer: Answerer
     if chat is None:
         answerer = ExtractiveAnswerer(plain, wording, watch, scoped=scoped)

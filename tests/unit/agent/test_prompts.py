@@ -10,12 +10,13 @@ from jinja2 import UndefinedError
 from msgspec import structs
 
 from api.agent.gaps import MOST_NAMED, NAME_CHARS, gap, named
-from api.agent.prompting import BundleWording, Exchange, asked, opening, prompt_lang
+from api.agent.prompting import BundleWording, Exchange, asked, counting, opening, prompt_lang
 from api.agent.samples import SAMPLES
 from shared.access import OWNER
 from shared.errors import SettingsError
 from shared.llm.shapes import function_shape
 from shared.prompts import load_bundle
+from shared.text.tokens import count_tokens
 from shared.types.runs import Limits
 from shared.types.snapshots import FailedDocument
 from tests.promises import promise
@@ -215,3 +216,10 @@ def test_an_unknown_bundle_is_refused(folder: Path) -> None:
 def test_a_bundle_under_a_wrong_name_is_refused(folder: Path) -> None:
     (folder / "default/1").rename(folder / "default/2")
     assert "default/1" in refusal(folder, "default/2").message
+
+
+@pytest.mark.parametrize("text", ["", "年假有五天。", "Five days. " * 3, "长" * 20_000])
+def test_a_run_counts_a_text_as_it_would_be_counted_however_often_it_is_asked(text: str) -> None:
+    counted = counting("You answer from documents.")
+    assert [counted(text), counted(text)] == [count_tokens(text)] * 2
+    assert counted("You answer from documents.") == count_tokens("You answer from documents.")
