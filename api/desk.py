@@ -15,6 +15,7 @@ from api.retrieval.library import Library, Pinned
 from api.retrieval.profiles import Preference
 from api.running import CANCELLED, Running
 from shared.access import Access
+from shared.aside import in_turn
 from shared.clock import NowMs, now_ms
 from shared.errors import CiteboundError, Conflict, InvalidArgument, StorageError
 from shared.ids import ConversationId, RunId, SnapshotId, new_run_id
@@ -197,9 +198,12 @@ class RunDesk:
             else:
                 run.emit(event)
 
-        def cut_off(reason: str) -> RunRecord:
+        async def cut_off(reason: str) -> RunRecord:
+            """After the piece of the run that a thread may still be at, which changes what is recorded here."""
             now_ms = self._now_ms()
-            record = _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=now_ms)
+            record = await in_turn(
+                lambda: _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=now_ms)
+            )
             return structs.replace(record, answer=_begun(record.answer, recalled))
 
         try:
@@ -217,10 +221,10 @@ class RunDesk:
         except Exception as error:
             run.settle()
             if run.started or not isinstance(error, CiteboundError):  # else it is what kept the run from beginning
-                await self._keep(await asyncio.to_thread(cut_off, "internal_error"), recalled, pinned.access)
+                await self._keep(await cut_off("internal_error"), recalled, pinned.access)
             raise
         except asyncio.CancelledError:
-            record = await asyncio.to_thread(cut_off, CANCELLED)
+            record = await cut_off(CANCELLED)
             run.emit(
                 RunFailed(
                     run_id=run.run_id,

@@ -109,6 +109,7 @@ class Site:
         )
         self.work: Work = answer_at_once
         self.requests: list[RunRequest] = []
+        self.so_far: list[RunSoFar] = []  # of these
         self.heartbeat_s = 15.0
         self.now_ms: NowMs = now_ms
 
@@ -233,6 +234,7 @@ class Site:
         so_far: RunSoFar | None = None,
     ) -> RunRecord:
         self.requests.append(request)
+        self.so_far.append(so_far or RunSoFar())
         await pinned.resolve_scope(request.scope)
         emit(RunStarted(run_id=request.run_id, snapshot_id=pinned.snapshot.snapshot_id))
         return await self.work(request, pinned, chat, emit)

@@ -8,11 +8,12 @@ import httpx
 import msgspec
 import pytest
 
-from api.agent.run import RunRequest
+from api.agent.run import RunRequest, RunSoFar
 from api.desk import Ask
 from api.retrieval.library import Pinned
 from api.routes.runs import Evidence
 from shared.access import OWNER
+from shared.aside import in_turn
 from shared.errors import Conflict, StorageError
 from shared.ids import RunId
 from shared.llm.port import Chat, ChatReply, ChatRequest
@@ -20,7 +21,7 @@ from shared.llm.scripted import Hang, ScriptedChat
 from shared.telemetry import names
 from shared.telemetry.artifacts import ARTIFACT_PREFIX
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted
-from shared.types.runs import Answer, Limits, RunManifest, RunRecord, Scope
+from shared.types.runs import Answer, Limits, RecordedCall, RunManifest, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace
 from tests.contract.agent.asking import SEARCH
 from tests.contract.http.site import LEAVE, PATIENCE_S, Held, Site, until
@@ -163,6 +164,37 @@ def test_a_run_that_is_cancelled_before_its_first_step_keeps_nobody_waiting(site
     site.publish()
     asyncio.run(asyncio.wait_for(scenario(), 5))
     assert site.telemetry.list_runs(OWNER, limit=9) == []
+
+
+def test_what_is_kept_of_a_cancelled_run_holds_what_a_thread_of_it_was_still_at(site: Site) -> None:
+    call = RecordedCall(turn=1, tool="search_blocks", arguments='{"query":"年假"}', arguments_sha256="0" * 64)
+    under_way = threading.Event()
+
+    def check(so_far: RunSoFar) -> None:
+        under_way.set()
+        threading.Event().wait(0.05)  # time for a record to be made too early
+        so_far.calls.append(call)
+
+    async def checking(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+        await in_turn(lambda: check(site.so_far[-1]))
+        raise AssertionError("never reached")
+
+    async def scenario() -> RunRecord:
+        library = site.library()
+        desk = site.desk(library)
+        run = await desk.begin(Ask(question="年假几天？", limits=Limits()), OWNER)
+        assert await asyncio.to_thread(under_way.wait, 5)
+        desk.cancel(run.run_id, OWNER)
+        record = await run.record()
+        await library.close()
+        return record
+
+    site.publish()
+    site.work = checking
+    record = asyncio.run(asyncio.wait_for(scenario(), PATIENCE_S))
+    assert record.answer.termination_reason == "cancelled"
+    assert record.retrieval is not None
+    assert record.retrieval.calls == (call,)
 
 
 def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site) -> None:
