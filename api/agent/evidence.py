@@ -24,10 +24,11 @@ _TOGETHER = 3  # sentences that one statement may draw on
 
 
 class Evidence:
-    """A text, and of what it shows as much as was asked for."""
+    """Texts taken together, and of what they show as much as was asked for."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
+        self.text = "\n".join(texts)
 
     @cached_property
     def facts(self) -> Facts:
@@ -67,7 +68,7 @@ class Evidence:
     @cached_property
     def squeezed(self) -> str:
         """Folded and without blanks."""
-        return _squeezed(self.text)
+        return "".join(map(_squeezed, self.texts))
 
     @cached_property
     def _begins(self) -> frozenset[int]:
@@ -88,9 +89,9 @@ class Evidence:
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> Evidence:
-    """Once for all the sentences that are held against it."""
-    return Evidence(text)
+def read(texts: tuple[str, ...]) -> Evidence:
+    """Once for all the sentences that are held against them."""
+    return Evidence(texts)
 
 
 def foreign(sentence: str, shown: Evidence) -> bool:
@@ -194,5 +195,7 @@ def _all_in(words: str, shown: Evidence) -> bool:
     return bool(said) and said <= shown.terms
 
 
+@lru_cache(maxsize=512)
 def _squeezed(text: str) -> str:
+    """Folded and without blanks; of a source once for all the sets of sources that it is in."""
     return "".join(fold(plain_text(text)).split())

@@ -68,13 +68,14 @@ class _Pair:
         return _together(one.polarity, other.polarity)
 
 
-def agreement(sentence: str, shown: str) -> Agreement:
+def agreement(sentence: str, evidence: Sequence[str]) -> Agreement:
     """Whether the evidence says the sentence or its contrary, where their words meet; "same" where they don't meet at all."""
     said = _clauses(sentence, _marks(Searched(sentence)))
-    seen = _seen(shown)
-    if not any(seen.may_differ(clause.polarity) for clause in said):
+    seen = [_seen(text) for text in evidence]
+    if not any(one.may_differ(clause.polarity) for one in seen for clause in said):
         return "same"
-    found = {_compared(clause, seen.places) for clause in said}
+    places = [place for one in seen for place in one.places]
+    found = {_compared(clause, places) for clause in said}
     return "contrary" if "contrary" in found else "unsure" if "unsure" in found else "same"
 
 
@@ -113,7 +114,7 @@ def _nearest(
 
 
 class _Seen:
-    """An evidence, and its clauses if they are asked for."""
+    """A text of the evidence, and its clauses if they are asked for: no clause and no word of polarity reaches beyond a line."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -56,7 +56,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     if INFERENCE.match(sentence):
         return Checked(verdict="unchecked", missing=(), score=0.0)
     sentence = LIST_MARK.sub("", sentence)
-    shown = read("\n".join(evidence))
+    shown = read(tuple(evidence))
     if _outright(sentence, shown):
         return Checked(verdict="supported", missing=(), score=1.0)
     said, other_language = facts(sentence), foreign(sentence, shown)
@@ -69,7 +69,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
     if terms and shared < FOREIGN_SCORE and not found and not other_language:
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
-    agrees = "same" if other_language else agreement(sentence, shown.text)
+    agrees = "same" if other_language else agreement(sentence, shown.texts)
     if agrees == "contrary":
         return Checked(verdict="unsupported", missing=(), score=shared, reason="negation")
     enough = shared >= (FACTS_SCORE if found else SUPPORTED_SCORE)
@@ -88,7 +88,7 @@ def score(sentence: str, evidence: Sequence[str]) -> float:
     if INFERENCE.match(sentence):
         return 0.0
     sentence = LIST_MARK.sub("", sentence)
-    shown = read("\n".join(evidence))
+    shown = read(tuple(evidence))
     return 1.0 if _outright(sentence, shown) else _share(content_terms(sentence), shown.terms)
 
 

@@ -18,7 +18,9 @@ _MEANING = re.compile(f"[^ {''.join(_FUNCTION_CHARACTERS)}]+")
 _PUNCTUATION = str.maketrans("，．：；！？（）［］％＋－／＝’", ",.:;!?()[]%+-/='") | dict.fromkeys(
     map(ord, "　。、“”‘《》「」『』【】·—"), " "
 )
-_NO_WORDS = re.compile(r"[\s，。；：、！？“”‘’（）《》【】「」『』…—·,.;:!?()'\"*|-]*")
+_OTHER_WORD = re.compile(
+    r"[^\s，。；：、！？“”‘’（）《》【】「」『』…—·,.;:!?()'\"*|\-\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
+)
 _SENTENCE = 600  # code points
 _WORDS_A_STRANGER = 6
 _CHARACTERS_A_STRANGER = 8
@@ -63,10 +65,10 @@ def _terms_of(text: str) -> frozenset[str]:
     runs = _HAN_RUN.findall(text)
     for run in _MEANING.findall(_simplified(" ".join(runs))):
         found.update(map(add, run, run[1:]))
-    rest = _HAN_RUN.sub(" ", text) if runs else text
-    if not rest.isascii():
-        rest = rest.translate(_PUNCTUATION)
-    if not _NO_WORDS.fullmatch(rest):
+    if _OTHER_WORD.search(text):
+        rest = _HAN_RUN.sub(" ", text) if runs else text
+        if not rest.isascii():
+            rest = rest.translate(_PUNCTUATION)
         found.update([term for term in terms(rest) if term not in _STOP and (len(term) > 1 or term.isdigit())])
     return frozenset(found)
 
