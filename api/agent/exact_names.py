@@ -7,9 +7,10 @@ may write 第三季度, "fiscal 2024" and "12 volts" (see pins.py).
 import re
 
 from api.agent.facts import facts
+from shared.text.fold import fold
 
 _QUOTED = re.compile(
-    r"“([^“”]{1,80})”|「([^「」]{1,80})」|『([^『』]{1,80})』|《([^《》]{1,80})》|\"([^\"]{1,80})\"|'([^']{2,80})'(?!\w)|`([^`]{1,80})`"
+    r"“([^“”]{1,80})”|「([^「」]{1,80})」|『([^『』]{1,80})』|《([^《》]{1,80})》|\"([^\"]{1,80})\"|(?<![A-Za-z0-9])'([^']{2,80})'(?!\w)|`([^`]{1,80})`"
 )
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*"
@@ -31,6 +32,17 @@ def exact_names(question: str) -> list[str]:
 def identifiers(question: str) -> list[str]:
     """Part numbers, versions, symbols with a digit or underscore in them, in the order of the text."""
     return [match[0] for match in _IDENTIFIER.finditer(question) if not _fixes_something(match[0])]
+
+
+def absent(question: str, text: str) -> tuple[str, ...]:
+    """The exact names of `question` that `text` doesn't have, however it joins their parts and whatever its case."""
+    wanted = exact_names(question)
+    if not wanted:
+        return ()
+    loose, folded = frozenset(identifiers(question)), fold(text)
+    return tuple(
+        name for name in wanted if not (spelled(name).search(folded) if name in loose else fold(name) in folded)
+    )
 
 
 def spelled(name: str) -> re.Pattern[str]:

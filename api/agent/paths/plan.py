@@ -16,7 +16,7 @@ from api.agent.observation import quoted
 from api.agent.paths.answering import answer, hand_over, open_talk, start_over
 from api.agent.paths.asides import aside, one_line
 from api.agent.paths.pipeline import Gathered, gather
-from api.agent.paths.planning import Plan, Refused, filled, needed, read_plan
+from api.agent.paths.planning import Plan, Refused, filled, needed, read_plan, unnamed, with_names
 from api.agent.prompting import Asked, task
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted
@@ -70,8 +70,12 @@ def plan(state: State, asked: Asked, question: str) -> Steps:
 
 
 def _planned(state: State, question: str) -> Planning:
-    """A plan of two parts or more, after one chance to mend it."""
+    """A plan of two parts or more, after one chance to mend it.
+
+    It leaves out no exact name of the question: what the model's parts still lack is a part of its own.
+    """
     fault: Refused | None = None
+    usable: Plan | None = None
     for _ in range(2):
         prompt = state.wording.render(
             "decompose",
@@ -80,13 +84,18 @@ def _planned(state: State, question: str) -> Planning:
             detail="" if fault is None else fault.detail,
         )
         made = yield from aside(state, "decompose", prompt, read_plan)
-        if isinstance(made, Plan):
-            return made if len(made.questions) > 1 else None
         if made is None:
-            return None
+            break
+        if isinstance(made, Plan):
+            if len(made.questions) == 1:
+                return None
+            usable, lost = made, unnamed(made, question)
+            if not lost:
+                break
+            made = Refused(fault="names_missing", detail=", ".join(map(quoted, lost)))
         fault = made
         yield Noted(event=names.PLAN_REFUSED, values={"fault": fault.fault})
-    return None
+    return None if usable is None else with_names(usable, unnamed(usable, question))
 
 
 def _results(

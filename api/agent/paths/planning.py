@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
+from api.agent.exact_names import absent
 from api.tools.search_blocks import MAX_QUERY
 
 MOST_QUESTIONS = 5
@@ -20,7 +21,7 @@ _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,15}")
 _TAKEN = re.compile(r"\{\s*([A-Za-z0-9_]+)\.([^{}\s.]+)\s*\}")
 _FIELD = re.compile(r"[^\W_][\w-]{0,30}")
 
-Fault = Literal["no_questions", "too_many", "bad_question", "same_id", "unknown_reference", "cycle"]
+Fault = Literal["no_questions", "too_many", "bad_question", "same_id", "unknown_reference", "cycle", "names_missing"]
 
 
 class SubQuestion(Struct, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class Refused(Struct, frozen=True, kw_only=True):
-    """`detail`: which id or reference, for the model."""
+    """`detail`: which id, reference or names, for the model."""
 
     fault: Fault
     detail: str
@@ -71,7 +72,7 @@ def filled(question: SubQuestion, values: Mapping[tuple[str, str], str]) -> str 
     """The question with the results it takes put in; None when one is missing."""
     if any(taken not in values for taken in question.takes):
         return None
-    text = _TAKEN.sub(lambda found: values[found[1], found[2]], question.question)
+    text = _TAKEN.sub(lambda found: values.get((found[1], found[2]), found[0]), question.question)
     return text if len(text) <= MAX_QUERY else None
 
 
@@ -79,6 +80,17 @@ def needed(plan: Plan, question: SubQuestion) -> tuple[str, ...]:
     """Fields of `question` that some later one takes."""
     taken = {field for one in plan.questions for name, field in one.takes if name == question.id}
     return tuple(field for field in question.gives if field in taken)
+
+
+def unnamed(plan: Plan, question: str) -> tuple[str, ...]:
+    """The exact names of the whole question that none of the parts has."""
+    return absent(question, "\n".join(one.question for one in plan.questions))
+
+
+def with_names(plan: Plan, names: Sequence[str]) -> Plan:
+    """A plan that looks for each of these names as well, by itself."""
+    more = tuple(SubQuestion(id=f"+{place}", question=name, takes=(), gives=()) for place, name in enumerate(names, 1))
+    return Plan(questions=(*plan.questions, *more))
 
 
 def _question(item: object) -> SubQuestion | None:

@@ -13,13 +13,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-from api.agent.exact_names import exact_names, identifiers, spelled
+from api.agent.exact_names import absent
 from api.agent.excerpts import asked_terms
 from api.agent.ledger import shown_text
 from api.agent.paths.evidence import Look
 from api.agent.pins import pins, unshown
 from api.agent.words import content_terms
-from shared.text.fold import fold
 from shared.text.lang import detect_lang
 from shared.types.runs import LedgerEntry
 
@@ -60,7 +59,6 @@ def signals(question: str, looks: Sequence[Look]) -> Signals:
     covered = [
         max((len(asked & content_terms(text)) / len(asked) for asked in wordings), default=0.0) for text in shown
     ]
-    whole = fold("\n".join(shown))
     fixed = pins(question)
     about = [{pin.key for pin in unshown(fixed, text, "")} for text in shown]
     return Signals(
@@ -68,7 +66,7 @@ def signals(question: str, looks: Sequence[Look]) -> Signals:
         coverage=round(max(covered, default=0.0), 3),
         gap=_gap(blocks, covered),
         agreement=_agreement(looks),
-        missing=_missing(question, whole),
+        missing=absent(question, "\n".join(shown)),
         pinned=any(all(pin.key not in one for pin in fixed) for one in about) if fixed else False,
         mismatched=tuple(pin.written for pin in fixed if blocks and all(pin.key in one for one in about)),
         foreign=bool(blocks) and _is_foreign(question, shown),
@@ -103,16 +101,6 @@ def unusable(question: str, looks: Sequence[Look]) -> frozenset[str]:
         name
         for name, text in texts.items()
         if times[name] == 1 and detect_lang(text) in (lang, "und") and not asked & content_terms(text)
-    )
-
-
-def _missing(question: str, shown: str) -> tuple[str, ...]:
-    """`shown`: folded."""
-    loose = frozenset(identifiers(question))
-    return tuple(
-        name
-        for name in exact_names(question)
-        if not (spelled(name).search(shown) if name in loose else fold(name) in shown)
     )
 
 
