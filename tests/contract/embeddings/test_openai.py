@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import socket
+import threading
 from collections.abc import Generator
 
 import pytest
@@ -207,6 +208,16 @@ def test_cancelling_a_query_closes_its_connection(setup: Setup) -> None:
 
     asyncio.run(ask_and_leave())
     assert setup.provider.wait(lambda provider: provider.gone == 1)
+
+
+def test_a_query_is_asked_in_the_loop_of_its_caller_and_only_passages_start_a_thread(setup: Setup) -> None:
+    before = set(threading.enumerate())
+    asyncio.run(setup.embedder.embed_query("泵房"))
+    assert not any("embedding" in thread.name for thread in set(threading.enumerate()) - before)
+    setup.embedder.embed_passages(["泵房"])
+    (started,) = (thread for thread in set(threading.enumerate()) - before if "embedding" in thread.name)
+    setup.embedder.close()
+    assert not started.is_alive()
 
 
 def test_closing_ends_a_call_under_way(provider: Provider) -> None:

@@ -76,6 +76,31 @@ def test_chunks_without_choices_and_empty_data_are_passed_over() -> None:
     assert reader.text == "x"
 
 
+def test_bytes_that_are_no_utf_8_cost_one_character_and_not_the_answer() -> None:
+    broken = chunk({"content": "好的"}).replace("好".encode(), b"\xe5\xa5")
+    assert read(broken, chunk({"content": "。"}, "stop")).text == "\ufffd的。"
+
+
+@pytest.mark.parametrize(
+    ("odd", "text"),
+    [
+        ({"content": "答", "reasoning": "想"}, "答"),
+        ({"content": "答", "tool_calls": [{"function": {"name": "scan_term"}}]}, "答"),
+        ({"content": ["答"]}, ""),
+        ({"content": "", "refusal": "不"}, "不"),
+        ({"content": "答", "refusal": None, "tool_calls": [], "reasoning_content": "", "function_call": None}, "答"),
+    ],
+)
+def test_a_chunk_between_ordinary_ones_is_read_for_all_that_it_holds(odd: dict[str, Any], text: str) -> None:
+    reader = ReplyReader(host="api.example.test", most_tokens=MOST)
+    for data in (chunk({"content": "前"}), chunk(odd), chunk({"content": "后"}, "stop")):
+        reader.take(data)
+    reader.end()
+    assert reader.text == f"前{text}后"
+    assert reader.reasoning == odd.get("reasoning", "")
+    assert [call.name for call in reader.calls] == (["scan_term"] if odd.get("tool_calls") else [])
+
+
 def test_an_answer_that_was_not_streamed_is_read_as_well() -> None:
     message = {"role": "assistant", "content": "<think>想</think>答案"}
     reader = read(dumps({"model": "n", "choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE}))

@@ -239,6 +239,17 @@ def test_closing_from_another_thread_ends_what_is_under_way_and_refuses_what_com
 
 
 @BOTH
+def test_closing_closes_what_is_idle(proxied: bool) -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        await told(endpoint)
+        endpoint.close()
+        async with asyncio.timeout(10):
+            await server.gone.wait()
+
+    against(lambda: Server(OK), work, proxied=proxied)
+
+
+@BOTH
 def test_every_event_loop_has_connections_of_its_own_that_end_with_it(proxied: bool) -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         for number in (1, 2):
