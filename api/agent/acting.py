@@ -11,7 +11,7 @@ from api.agent.budget import LimitCode, Refused
 from api.agent.decisions import ToolAction
 from api.agent.ledger import Fetch
 from api.agent.observation import NOTHING, HarnessStatus, envelope
-from api.agent.state import State, Unread
+from api.agent.state import LetIn, State
 from api.agent.steps import Admission, CallTool, Effect, Event, Measure, Measured, Returned
 from api.tools.contract import ToolResult
 from shared.types.events import ToolCalled, ToolResulted
@@ -66,7 +66,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
     yield Admission(tool=action.tool, verdict=verdict, used=used, limits=state.limits)
     shown = frozenset(block.block_id for block in result.seen)
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
-    before, place = state.ledger, state.talk.observe(measured.text, size=tokens)
+    place = state.talk.observe(measured.text, size=tokens)
     fetch = Fetch(
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
@@ -74,9 +74,8 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         query=_fetched_for(action.arguments),
         at_ms=at_ms,
     )
-    state.ledger = state.ledger.admit(result.seen, fetch)
     told = state.resulted(action.tool, "ok", tokens=tokens, blocks=len(shown), error=result.error_code)
-    state.unread = Unread(place=place, ledger=before, result=told)
+    state.let(LetIn(place=place, seen=result.seen, fetch=fetch, result=told))
     yield told
     return None
 

@@ -1,4 +1,4 @@
-"""One logical model call: its attempts, what they cost, and what to do when the provider's window is smaller than ours."""
+"""One logical model call: its attempts and what they cost; and what is taken out of a conversation that no call can carry."""
 
 from collections.abc import Generator
 from typing import TypeAlias
@@ -6,12 +6,13 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from api.agent import budget
-from api.agent.budget import Refused
+from api.agent.budget import LimitCode, Refused
 from api.agent.observation import envelope
-from api.agent.state import State, Unread
+from api.agent.state import State
 from api.agent.steps import AskFailed, AskModel, Effect, Event, Replied, Retried
 
 Asking: TypeAlias = Generator[Effect, Event | None, Replied | AskFailed]
+Withdrawing: TypeAlias = Generator[Effect, Event | None, bool]
 
 RETRY_WAIT_MS = 500  # when the provider names no time
 
@@ -35,35 +36,37 @@ def ask(state: State, *, final: bool) -> Asking:
 
 
 def ask_last(state: State) -> Asking:
-    """The final call, on whatever is left of budget and time; what the provider cannot take in is withdrawn once."""
-    reply = yield from _ask_if_affordable(state)
-    if isinstance(reply, AskFailed) and reply.code == "provider_context_too_long" and state.unread is not None:
-        yield from withdraw(state, state.unread)
-        reply = yield from _ask_if_affordable(state)
-    return reply
-
-
-def withdraw(state: State, unread: Unread) -> Generator[Effect, Event | None, None]:
-    """Refuse afterwards: what the provider never read is no evidence and leaves the conversation whole."""
-    told = unread.result
-    values = {"tokens": told.tokens, "limit": state.limits.max_context_tokens, "room": 0}
-    state.limit("context_budget_exceeded", tool=told.tool, **values)
-    message = state.wording.render("observation", code="context_budget_exceeded", **values)
-    state.talk.replace(unread.place, envelope("context_budget_exceeded", tool=told.tool, message=message))
-    state.ledger, state.unread = unread.ledger, None
-    refused = state.resulted(
-        told.tool, "context_budget_exceeded", tokens=told.tokens, blocks=told.blocks, admitted=False
-    )
-    yield replace(refused, turn=told.turn)  # what was said of that turn holds no more
-
-
-def _ask_if_affordable(state: State) -> Asking:
+    """The final call, on whatever is left of budget and time."""
     verdict = budget.afford_final(context=state.talk.context, spent=state.spent, limits=state.limits)
     if isinstance(verdict, Refused):
         return _unasked(verdict.code, state.elapsed_ms)
     if state.elapsed_ms >= state.deadlines.run_ms:
         return _unasked("time", state.elapsed_ms)
     return (yield from ask(state, final=True))
+
+
+def withdraw(state: State, code: LimitCode) -> Withdrawing:
+    """Refuse afterwards what was let in last and takes more room than its refusal; False when nothing does.
+
+    What a call can't carry is no evidence for what it says, and leaves the conversation whole. `code`: the limit that it exceeds.
+    """
+    limit = state.limits.max_context_tokens if code == "context_budget_exceeded" else state.limits.max_request_tokens
+    for one in reversed(state.let_in):
+        told = one.result
+        values = {"tokens": told.tokens, "limit": limit, "room": 0}
+        message = state.wording.render("observation", code=code, **values)
+        texts = (envelope(code, tool=told.tool, message=said) for said in (message, ""))
+        text = next((text for text in texts if state.talk.size(text) < state.talk.size_at(one.place)), None)
+        if text is None:
+            continue
+        if not state.has_limit(code):
+            state.limit(code, tool=told.tool, **values)
+        state.talk.replace(one.place, text)
+        state.withdraw(one)
+        refused = state.resulted(told.tool, code, tokens=told.tokens, blocks=told.blocks, admitted=False)
+        yield replace(refused, turn=told.turn)  # what was said of that turn holds no more
+        return True
+    return False
 
 
 def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms: int) -> Asking:
@@ -91,7 +94,6 @@ def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms:
         if event.window_tokens is not None:
             state.learn_window(event.window_tokens)
         return event
-    state.unread = None
     if event.metered:
         thought = state.count(event.reasoning)
         state.spent = budget.charged(

@@ -89,6 +89,14 @@ def shrunk(context: Context, tokens: int) -> Context:
     return Context(anchored=max(context.tokens - tokens, 0), added=0, real=False)
 
 
+def rescaled(context: Context, *, before: int, after: int) -> Context:
+    """With less in what calls have carried: our count of the whole was `before` and is `after`.
+
+    What the provider counted the lost part as is not known; by its count of the whole, it is taken to count every part alike.
+    """
+    return Context(anchored=-(-context.tokens * after // before), added=0, real=False)
+
+
 def anchored(context: Context, usage: ChatUsage | None) -> Context:
     """After a call: what was sent is now known by the provider's count, if that count can be believed."""
     if usage is None or cut_short(context, usage) or not plausible_input(context.tokens, usage):

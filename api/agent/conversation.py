@@ -18,6 +18,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._sizes: list[int] = []
         self._functions: tuple[Function, ...] = ()
+        self._sent = 0  # messages that a call has taken
         self.context = Context()
 
     def size(self, text: str) -> int:
@@ -57,16 +58,24 @@ class Conversation:
     def at(self, place: int) -> str:
         return self._messages[place].content
 
+    def size_at(self, place: int) -> int:
+        return self._sizes[place]
+
     def replace(self, place: int, content: str) -> None:
         """Put other text where a message stood that no longer holds."""
         self._messages[place] = replace(self._messages[place], content=content)
-        size = self.size(content)
-        self.context = budget.grown(self.context, size - self._sizes[place])
+        whole, size = self._size, self.size(content)
+        more = size - self._sizes[place]
+        if more < 0 and place < self._sent:
+            self.context = budget.rescaled(self.context, before=whole, after=whole + more)
+        else:
+            self.context = budget.grown(self.context, more)
         self._sizes[place] = size
 
     def sent(self, usage: ChatUsage | None) -> None:
         """A call took all messages so far: from here on the provider's own figure counts."""
         self.context = budget.anchored(self.context, usage)
+        self._sent = len(self._messages)
 
     def messages(self) -> tuple[Message, ...]:
         """As they are sent: neighbours of one role joined, because many chat templates demand alternation."""
@@ -83,6 +92,10 @@ class Conversation:
         self._sizes.append(size)
         self.context = budget.grown(self.context, size)
         return len(self._messages) - 1
+
+    @property
+    def _size(self) -> int:
+        return sum(self._sizes) + self._offered(self._functions)
 
     def _offered(self, functions: tuple[Function, ...]) -> int:
         return sum(self.size(msgspec.json.encode(function_shape(one)).decode()) for one in functions)

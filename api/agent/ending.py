@@ -3,12 +3,12 @@
 The loop's last turn, the answer of every other path and the repair of a strict one are the same call. Pure, like the loop.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TypeAlias
 
 from api.agent import brakes, budget
-from api.agent.asking import ask_last
-from api.agent.budget import Refused
+from api.agent.asking import ask_last, withdraw
+from api.agent.budget import LimitCode, Refused
 from api.agent.decisions import Decision, Ending, Finish, ProtocolError
 from api.agent.protocols import decide, offered
 from api.agent.state import State
@@ -18,7 +18,13 @@ from shared.types.events import Thought
 Steps: TypeAlias = Generator[Effect, Event | None, Outcome]
 Closing: TypeAlias = Generator[Effect, Event | None, str | None]
 Deciding: TypeAlias = Generator[Effect, Event | None, Decision | AskFailed]
+Request: TypeAlias = Callable[[str | None], str]
 
+_TOO_LARGE: dict[str, LimitCode] = {
+    "provider_context_too_long": "context_budget_exceeded",
+    "context_budget_exceeded": "context_budget_exceeded",
+    "request_budget_exceeded": "request_budget_exceeded",
+}
 _REASONS: dict[Ending, str] = {"answer": "finished", "refusal": "refused", "clarification": "clarification"}
 
 
@@ -46,9 +52,20 @@ def finished(state: State, decision: Finish, *, closed: str | None) -> Outcome:
     return state.outcome(decision, reason=closed or _REASONS[decision.ending], closed=closed)
 
 
-def last(state: State, *, closed: str | None) -> Steps:
-    """The final call on the conversation as it stands, and the outcome it comes to; its reply stands in the conversation."""
+def last(state: State, request: Request, *, closed: str | None) -> Steps:
+    """The final call, and the outcome it comes to; its reply stands in the conversation.
+
+    What was let in and doesn't fit into the call is withdrawn, the newest first, until it can be made. `closed`: why looking things
+    up ended before; a withdrawal closes it as well. `request`: asks for the answer, given what closed; said last.
+    """
+    place = state.talk.say("user", request(closed))
     decision = yield from last_decision(state)
+    while isinstance(decision, AskFailed) and (code := _TOO_LARGE.get(decision.code)):
+        if not (yield from withdraw(state, code)):
+            break
+        closed = closed or code
+        state.talk.replace(place, request(closed))
+        decision = yield from last_decision(state)
     if isinstance(decision, AskFailed):
         code = "brake_time" if decision.code == "time" else decision.code
         return state.broken(code, decision.message, retryable=decision.retryable, closed=closed)

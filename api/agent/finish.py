@@ -202,10 +202,12 @@ _MAKES_PARTIAL = frozenset(
         "citation_unsupported",
         "claims_dropped",
         "claims_unchecked",
+        "context_budget_exceeded",
         "no_citation",
         "plan_uncovered",
         "plan_unlooked",
         "provider_cut_prompt",
+        "request_budget_exceeded",
         "tool_failed",
         "uncited_claims",
     }

@@ -108,8 +108,7 @@ def _after_failure(state: State, failure: AskFailed) -> Steps:
         state.limit("brake_time")
         yield Braked(kind="brake_time")
         return (yield from _finalize(state, "brake_time"))
-    if failure.code == "provider_context_too_long" and state.unread is not None:
-        yield from withdraw(state, state.unread)
+    if failure.code == "provider_context_too_long" and (yield from withdraw(state, "context_budget_exceeded")):
         return (yield from _finalize(state, "context_budget_exceeded"))
     return state.broken(failure.code, failure.message, retryable=failure.retryable)
 
@@ -118,6 +117,9 @@ def _finalize(state: State, why: str) -> Steps:
     """The last turn: no tools, the best answer from what is in hand, or a stated end. `why`: what closed the tools."""
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
-    blocks = len(state.ledger.blocks)
-    state.talk.say("user", state.wording.render("finalize", closed=why, blocks=blocks, protocol=state.start.protocol))
-    return (yield from last(state, closed=why))
+
+    def request(_: str | None) -> str:
+        blocks = len(state.ledger.blocks)
+        return state.wording.render("finalize", closed=why, blocks=blocks, protocol=state.start.protocol)
+
+    return (yield from last(state, request, closed=why))

@@ -1,27 +1,27 @@
 """What a run knows of itself between two decisions."""
 
+from collections.abc import Collection
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from api.agent import brakes, budget
 from api.agent.conversation import Conversation
 from api.agent.decisions import Decision, Finish, ProtocolError
-from api.agent.ledger import Ledger
+from api.agent.ledger import Fetch, Ledger
 from api.agent.observation import HarnessStatus
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
-from api.tools.contract import ToolResult
+from api.tools.contract import SeenBlock, ToolResult
 from shared.types.events import ToolResulted
 from shared.types.runs import Limitation, Usage
 
 
-class Unread(Struct, frozen=True, kw_only=True):
-    """An observation that was let in and that no provider has taken yet.
-
-    `place`: in the conversation. `ledger`: as it was before. `result`: what was told of it.
-    """
+class LetIn(Struct, frozen=True, kw_only=True):
+    """An observation that was let in. `place`: in the conversation. `seen`: what it shows still. `result`: what was told of it."""
 
     place: int
-    ledger: Ledger
+    seen: tuple[SeenBlock, ...]
+    fetch: Fetch
     result: ToolResulted
 
 
@@ -44,7 +44,7 @@ class State:
         self.misspoken = 0
         self.asked_for_ending = False  # the last reply was text, and what it ends is being asked
         self.remembered: dict[tuple[str, bytes], tuple[int, bool]] = {}  # call -> (turn, it showed blocks)
-        self.unread: Unread | None = None
+        self.let_in: list[LetIn] = []  # in order: the ledger is what they show
 
     def heard(self, decision: Decision, *, reasoning: str) -> None:
         """Put a reply into the conversation, as far as it is kept. `reasoning`: what must go back with a call.
@@ -65,6 +65,26 @@ class State:
         while (tokens := self.count(text)) > most_tokens:
             text = text[: len(text) * most_tokens // tokens]
         return text
+
+    def let(self, observation: LetIn) -> None:
+        """Count what an observation shows as evidence."""
+        self.let_in.append(observation)
+        self.ledger = self.ledger.admit(observation.seen, observation.fetch)
+
+    def withdraw(self, observation: LetIn) -> None:
+        """Make what only this observation shows no evidence any more."""
+        self.let_in.remove(observation)
+        self.ledger = Ledger()
+        for one in self.let_in:
+            self.ledger = self.ledger.admit(one.seen, one.fetch)
+
+    def forget(self, block_ids: Collection[str]) -> None:
+        """Make these blocks no evidence any more, whatever showed them."""
+        self.let_in = [
+            replace(one, seen=tuple(block for block in one.seen if block.block_id not in block_ids))
+            for one in self.let_in
+        ]
+        self.ledger = self.ledger.without(block_ids)
 
     def learn_window(self, window_tokens: int) -> None:
         """The model takes less at once than was thought: keep to it from here on."""

@@ -29,7 +29,7 @@ def start_over(state: State) -> None:
     """Forget what was said and let in; what was spent stays spent."""
     state.talk = Conversation(state.count)
     state.ledger = Ledger()
-    state.unread = None
+    state.let_in.clear()
     state.no_gain = 0
     state.remembered.clear()
 
@@ -52,17 +52,16 @@ def answer(
     """
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True, purpose="answer")
-    blocks = len(state.ledger.blocks)
-    state.talk.say(
-        "user",
-        state.wording.render(
+
+    def request(closed: str | None) -> str:
+        return state.wording.render(
             "answer",
-            blocks=blocks,
+            blocks=len(state.ledger.blocks),
             uncovered=list(uncovered),
             unlooked=list(unlooked),
             careful=careful,
             closed=closed is not None,
             protocol=state.start.protocol,
-        ),
-    )
-    return (yield from last(state, closed=closed))
+        )
+
+    return (yield from last(state, request, closed=closed))

@@ -43,12 +43,11 @@ def _reply(state: State, prompt: str) -> Generator[Effect, Event | None, str | N
         return None
     if state.elapsed_ms >= state.deadlines.tools_ms:
         return None
-    own, unread = state.talk, state.unread
-    state.talk, state.unread = beside, None
+    own, state.talk = state.talk, beside
     try:
         reply = yield from ask(state, final=False)
     finally:
-        state.talk, state.unread = own, unread
+        state.talk = own
     return reply.text if isinstance(reply, Replied) else None
 
 

@@ -13,8 +13,7 @@ def direct(state: State, asked: Asked) -> Steps:
     state.start = replace(state.start, tools=frozenset())  # their names are words like any other here
     state.talk.offer(offered(state.start, final=True))
     state.talk.say("system", state.wording.render("direct"))
-    state.talk.say("user", task(state.wording, asked, read_as=None))
     state.limit("not_looked_up")
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True, purpose="direct")
-    return (yield from last(state, closed=None))
+    return (yield from last(state, lambda _: task(state.wording, asked), closed=None))

@@ -44,16 +44,16 @@ def _look(state: State, tool: ToolName, arguments: dict[str, object], query: str
     yield TurnStarted(turn=state.turn, final=False, purpose=purpose)
     said = f"Action: {tool}[{json.dumps(arguments, ensure_ascii=False)}]"
     state.talk.say("assistant", said)
-    state.unread = None
+    before = len(state.let_in)
     refused = yield from act(state, ToolAction(thought="", tool=tool, arguments=arguments, kept=said))
     if refused is not None:
         return refused
-    unread = state.unread
-    if unread is None:  # cut off by the clock, or the same look-up again: nothing new stands there
+    if len(state.let_in) == before:  # cut off by the clock, or the same look-up again: nothing new stands there
         return Look(query=query, blocks=(), place=-1)
-    shown = _shown(state.talk.at(unread.place))
+    place = state.let_in[-1].place
+    shown = _shown(state.talk.at(place))
     return Look(
-        query=query, blocks=tuple(state.ledger.of(one)[0] for one in shown if state.ledger.of(one)), place=unread.place
+        query=query, blocks=tuple(state.ledger.of(one)[0] for one in shown if state.ledger.of(one)), place=place
     )
 
 
@@ -69,8 +69,7 @@ def drop(
     for look in looks:
         if look.place >= 0 and any(one.block_id in block_ids for one in look.blocks):
             state.talk.replace(look.place, _without(state.talk.at(look.place), block_ids, state))
-    state.ledger = state.ledger.without(block_ids)
-    state.unread = None
+    state.forget(block_ids)
     state.remembered.clear()  # what was dropped may be looked up again
     yield Noted(event=names.DROPPED, values={"blocks": len(block_ids), "reason": reason})
 

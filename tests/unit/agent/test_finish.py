@@ -138,6 +138,13 @@ def test_the_status_says_how_the_run_ended(ending: Ending, closed: str | None, s
     assert finish(outcome(text, ending=ending, closed=closed), wording=ZH).status == status
 
 
+@pytest.mark.parametrize("code", ["context_budget_exceeded", "request_budget_exceeded"])
+def test_an_answer_that_says_that_not_everything_was_read_is_not_complete(code: str) -> None:
+    told = Limitation(code=code, text="")
+    text = f"满一年享有五天年假。【来源：{A}】"
+    assert finish(outcome(text, limitations=(told,)), wording=ZH).status == "partial"
+
+
 def test_an_answer_that_was_cut_off_is_partial() -> None:
     cut = Limitation(code="answer_cut", text="…")
     assert finish(outcome(f"满一年有五天年假。【来源：{A}】", limitations=(cut,)), wording=ZH).status == "partial"
