@@ -17,6 +17,7 @@ from shared.text.fold import fold
 from shared.types.documents import BlockFlag, Trust
 
 _LEAST_BYTES = 150  # a hit, its names alone
+_flags = msgspec.json.Decoder(tuple[BlockFlag, ...])
 
 
 class ScanTermArgs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -74,7 +75,7 @@ def _scan(catalog: CatalogReader, call: Call, term: str, doc_ids: tuple[DocId, .
     rows, seen = Rows(call.most_bytes), list[SeenBlock]()
     total_count = 0
     for block in scan.blocks:
-        text = block.text
+        text = block.utf8.decode()
         at = occurrences(text, text if block.folded is None else block.folded, folded_term)
         if at is None:
             continue
@@ -102,7 +103,7 @@ def _found(block: ScannedBlock, shown: SeenBlock, count: int) -> FoundBlock:
         version=block.version,
         updated_at=iso_time(block.updated_at_ms),
         trust=block.trust,
-        flags=block.flags,
+        flags=() if block.flags == "[]" else _flags.decode(block.flags),
         count=count,
         snippet=shown.seen,
     )

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from shared.catalog.block_rows import COLUMNS
+from shared.catalog.block_rows import BLOCK, COLUMNS, to_block
 from shared.catalog.document_reads import DOCUMENT
 from shared.catalog.reads import PUBLISHED, Reads, json_object
 from shared.catalog.within import Within, array, visible
@@ -15,7 +15,7 @@ from shared.types.documents import Block, Section
 from shared.types.snapshots import SnapshotDocument
 
 _SECTION = json_object({name: f"s.{name}" for name in Section.__struct_fields__})
-_BLOCK = json_object(COLUMNS | {"flags": "json(b.flags)"})
+_MEMBER = f"json_array({json_object(COLUMNS | {'flags': 'json(b.flags)'})}, {DOCUMENT})"
 # cross join: SQLite keeps this order, so results come in doc_id, block_index order from the indexes, without a sort
 BLOCKS = (
     "snapshot_documents d cross join blocks b on b.doc_id = d.doc_id and b.version = d.version"
@@ -26,9 +26,7 @@ _NAMED = (
     " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
     " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
 )
-_PAGE = 200  # blocks of a document read at once
 _sections = msgspec.json.Decoder(tuple[DocId, Section])
-_blocks = msgspec.json.Decoder(Block)
 _members = msgspec.json.Decoder(tuple[Block, SnapshotDocument])
 
 
@@ -55,7 +53,7 @@ class BlockReads(Reads):
     ) -> list[Block]:
         """All blocks of a document, or of the sections with these ordinals, or with these indexes; each once, in document order."""
         where, parameters = visible(within)
-        where += " and d.doc_id = :doc_id and b.block_index > :after"
+        where += " and d.doc_id = :doc_id"
         parameters["doc_id"] = doc_id
         if indexes is not None:
             where += " and b.block_index >= :first and b.block_index < :end"
@@ -63,14 +61,8 @@ class BlockReads(Reads):
         if sections is not None:
             where += " and b.section_ordinal in (select value from json_each(:sections))"
             parameters["sections"] = array(sections)
-        page = f"{BLOCKS} where {where} order by b.block_index limit {_PAGE}"
-        found: list[Block] = []
-        while True:
-            after = found[-1].index if found else -1
-            read = self.listed(_BLOCK, page, parameters | {"after": after}, _blocks)
-            found += map(checked, read)
-            if len(read) < _PAGE:
-                return found
+        rows = self.rows(f"select {BLOCK} from {BLOCKS} where {where} order by b.block_index", parameters)
+        return [_checked(to_block(row)) for row in rows]
 
     def blocks_by_id(self, within: Within, block_ids: Iterable[BlockId]) -> dict[BlockId, Block]:
         """Without those that are not within."""
@@ -81,13 +73,8 @@ class BlockReads(Reads):
     ) -> dict[BlockId, tuple[Block, SnapshotDocument]]:
         """Blocks and their documents, without those that are not within."""
         where, parameters = visible(within)
-        found = self.listed(
-            f"json_array({_BLOCK}, {DOCUMENT})",
-            f"{_NAMED} where {where}",
-            parameters | {"wanted": array(block_ids)},
-            _members,
-        )
-        return {block.block_id: (checked(block), document) for block, document in found}
+        found = self.listed(_MEMBER, f"{_NAMED} where {where}", parameters | {"wanted": array(block_ids)}, _members)
+        return {block.block_id: (_checked(block), document) for block, document in found}
 
     def around(self, within: Within, block: Block, count: int) -> tuple[list[Block], list[Block]]:
         """Up to `count` blocks before and after in the same document version, in document order."""
@@ -109,7 +96,7 @@ class BlockReads(Reads):
         return [row[0] for row in rows]
 
 
-def checked(block: Block) -> Block:
+def _checked(block: Block) -> Block:
     """Raises: CollectionUnavailable."""
     if not is_published(block.text.encode(), block.sha256):
         raise changed(block.block_id)

@@ -1,8 +1,8 @@
 """A read-only connection to the catalog: what the reads of every kind share.
 
-Python lets go of its lock at every row that SQLite looks for, and on a busy process each time waits for its turn to get it back: a
-dozen rows cost as many waits. So what is read on the way to an answer comes as one row, a JSON array made by SQLite, which msgspec
-reads into Structs (decision 0139). SQLite's JSON holds every text exactly, U+0000 included, integers and NULL; it holds no blobs.
+Short rows (documents, sections, ids, the few blocks of a search) come as one, a JSON array made by SQLite that msgspec reads into
+Structs: two thirds of the processor time of rows that become Structs one by one. Many long texts are cheaper as rows (decision 0139).
+SQLite's JSON holds every text exactly, U+0000 included, integers and NULL; it holds no blobs.
 """
 
 import sqlite3
@@ -53,7 +53,7 @@ class Reads:
             yield from self.db.conn.execute(sql, parameters)
 
     def listed(self, item: str, of: str, parameters: Parameters, into: msgspec.json.Decoder[T]) -> list[T]:
-        """Rows, all in one step.
+        """Rows, all in one.
 
         item: the JSON of a row, e.g. by `json_object`; of: what follows `from` in a select of it.
         """

@@ -1,38 +1,37 @@
 """Every block of a snapshot that has a literal string, under a caller's access; each text is compared with the hash it was published with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from shared.catalog.block_reads import BLOCKS, changed, is_published
 from shared.catalog.document_reads import DocumentReads
-from shared.catalog.reads import Parameters, reading
+from shared.catalog.reads import reading
 from shared.catalog.scan_index import index_fault, is_complete
 from shared.catalog.scanning import Ids, Places, candidates, in_order, places
 from shared.catalog.within import Within, array, visible
 from shared.ids import BlockId, DocId
 from shared.text.grams import is_gram
-from shared.types.documents import BlockFlag, Trust
+from shared.types.documents import Trust
 
-# of a ScannedBlock; nullif: most Chinese texts are their own fold, read once
-_SCANNED = (
-    "json_array(b.block_id, b.doc_id, b.version, s.path, b.page_first, b.page_last, b.span_start, json(b.flags), b.text,"
-    " nullif(b.folded, b.text), d.title, d.source_label, d.trust, d.updated_at_ms, b.sha256)"
+# nullif: most Chinese texts are their own fold, read once; blob: hashed as it is stored
+_COLUMNS = (
+    "b.block_id, b.doc_id, b.version, s.path, b.page_first, b.page_last, b.span_start, b.flags, cast(b.text as blob),"
+    " nullif(b.folded, b.text), d.title, d.source_label, d.trust, d.updated_at_ms, b.sha256"
 )
 _NAMED = (
     "json_each(:ids) w cross join blocks b on b.id = w.value"
     " cross join snapshot_documents d on d.doc_id = b.doc_id and d.version = b.version"
     " cross join sections s on s.doc_id = b.doc_id and s.version = b.version and s.ordinal = b.section_ordinal"
 )
-_PAGE = 64  # blocks read at once: some 200 KB of JSON
-_MANY = 1_000  # candidates: what is within is looked up for all of the snapshot then, and remembered
+_BATCH = 1_000  # blocks read by their ids at once
 _SOON_READ = 10_000  # blocks: reading them through takes some 15 ms
-_id = msgspec.json.Decoder(int)
 
 
-class ScannedBlock(Struct, frozen=True, gc=False, array_like=True):
+class ScannedBlock(Struct, frozen=True, gc=False):
     """A block that has the term, with what a hit tells of its document. Not tracked by the collector: there may be 100,000 of them."""
 
     block_id: BlockId
@@ -42,8 +41,8 @@ class ScannedBlock(Struct, frozen=True, gc=False, array_like=True):
     page_first: int | None
     page_last: int | None
     span_start: int
-    flags: tuple[BlockFlag, ...]
-    text: str
+    flags: str  # JSON array
+    utf8: bytes  # the text
     folded: str | None  # None = the text is its own fold
     title: str
     source_label: str
@@ -77,25 +76,22 @@ class ScanReads(DocumentReads):
         What few documents hold is read through; in the rest, the index of grams says which blocks are worth reading.
         """
         where, parameters = visible(within)
-        where = f"instr(b.folded, :term) > 0 and {where}"
         parameters["term"] = folded_term
         is_soon_read = within.doc_ids is not None and self.counts(within)[1] <= _SOON_READ
         found = None if is_soon_read else self.candidates(folded_term)
         if found is None:
-            every = self._rows(f"{BLOCKS} where {where} order by d.doc_id, b.block_index", parameters)
-            return Scan(blocks=self._pages(within, folded_term, every), ceiling=None, at_most=lambda: 0)
-        named = f"{_NAMED} where {where} order by b.doc_id, b.block_index"
-        if len(found) > _MANY:
-            there = self.placed(within, found).tolist()
-            blocks, at_most = self._pages(within, folded_term, there), lambda: len(there)
-        else:
+            every = self._scanned(BLOCKS, f"{where} order by d.doc_id, b.block_index", parameters)
+            return Scan(blocks=every, ceiling=None, at_most=lambda: 0)
+        is_exact, ceiling = is_gram(folded_term), len(found)
+        if ceiling <= _BATCH:
             parameters["ids"] = array(found.tolist())
-            if len(found) <= _PAGE:
-                blocks = self._scanned(named, parameters)
-            else:
-                blocks = self._pages(within, folded_term, self._rows(named, parameters))
-            at_most = lambda: len(self.placed(within, found))  # noqa: E731
-        return Scan(blocks=blocks, ceiling=len(found), at_most=at_most, is_exact=is_gram(folded_term))
+            some = self._scanned(_NAMED, f"{where} order by b.doc_id, b.block_index", parameters)
+            return Scan(
+                blocks=some, ceiling=ceiling, at_most=lambda: len(self.placed(within, found)), is_exact=is_exact
+            )
+        there = self.placed(within, found)
+        some = self._in_batches(within, folded_term, there)
+        return Scan(blocks=some, ceiling=ceiling, at_most=lambda: len(there), is_exact=is_exact)
 
     def placed(self, within: Within, ids: Ids) -> Ids:
         """Rows of blocks that are within, by doc_id and block index."""
@@ -121,21 +117,19 @@ class ScanReads(DocumentReads):
             self._complete = (state, is_complete(self.db.conn))
         return self._complete[1]
 
-    def _rows(self, tables: str, parameters: Parameters) -> list[int]:
-        return self.listed("b.id", tables, parameters, _id)
-
-    def _pages(self, within: Within, folded_term: str, ids: list[int]) -> Iterator[ScannedBlock]:
+    def _in_batches(self, within: Within, folded_term: str, ids: Ids) -> Iterator[ScannedBlock]:
         """`ids`: of blocks that are within."""
-        tables = f"{_NAMED} where instr(b.folded, :term) > 0 and d.snapshot_id = :snapshot_id"
         parameters = {"snapshot_id": within.snapshot_id, "term": folded_term}
-        for at in range(0, len(ids), _PAGE):
-            yield from self._scanned(tables, parameters | {"ids": array(ids[at : at + _PAGE])})
+        batches = (array(ids[at : at + _BATCH].tolist()) for at in range(0, len(ids), _BATCH))
+        return chain.from_iterable(
+            self._scanned(_NAMED, "d.snapshot_id = :snapshot_id", parameters | {"ids": batch}) for batch in batches
+        )
 
-    def _scanned(self, tables: str, parameters: Parameters) -> Iterator[ScannedBlock]:
-        for block in self.listed(_SCANNED, tables, parameters, _blocks):
-            if not is_published(block.text.encode(), block.sha256):
-                raise changed(block.block_id)
-            yield block
-
-
-_blocks = msgspec.json.Decoder(ScannedBlock)
+    def _scanned(self, tables: str, where: str, parameters: Mapping[str, Any]) -> Iterator[ScannedBlock]:
+        sql = f"select {_COLUMNS} from {tables} where instr(b.folded, :term) > 0 and {where}"
+        with reading():
+            for row in self.db.conn.execute(sql, parameters):
+                block = ScannedBlock(*row)
+                if not is_published(block.utf8, block.sha256):
+                    raise changed(block.block_id)
+                yield block

@@ -1,4 +1,4 @@
-"""What is stored comes back letter by letter, however many of it there are: it is read as JSON that SQLite makes."""
+"""What is stored comes back letter by letter, however much of it there is, and whether SQLite gives rows or JSON."""
 
 import hashlib
 import json
@@ -44,17 +44,17 @@ def test_every_text_comes_back_as_it_was_stored(catalog: CatalogReader, text: st
     [listed] = catalog.documents(HERE)
     [sections] = catalog.sections(HERE, [HANDBOOK]).values()
 
-    assert block.text == scanned.text == found.text == text
+    assert block.text == scanned.utf8.decode() == found.text == text
     assert block.table_header == text
     assert document == listed
     assert (document.title, document.aliases, document.tags) == (text, (text, "别名"), (text,))
     assert scanned.title == text
-    assert scanned.flags == block.flags == ("table", "code")
+    assert block.flags == found.flags == ("table", "code")
     assert (block.page_first, block.page_last, block.span_start) == (None, 2**53 + 1, 2**40)
     assert sections == [A_SECTION]
 
 
-@pytest.mark.parametrize("count", [0, 1, 64, 65, 199, 200, 201, 401, 1_001])
+@pytest.mark.parametrize("count", [0, 1, 1_001])
 def test_a_document_of_any_length_is_read_and_scanned_whole_and_in_order(catalog: CatalogReader, count: int) -> None:
     store(catalog, *(f"第{number}条 年假 leave" for number in range(count)))
 
@@ -148,10 +148,12 @@ def store(catalog: CatalogReader, *texts: str, title: str = "手册", label: str
     with closing(open_database(catalog.path).conn) as connection:
         connection.execute("pragma foreign_keys = off")
         db = Database(connection)
+        connection.execute("begin")
         insert(db, "snapshot_documents", row)
         insert(db, "sections", structs.asdict(A_SECTION) | {"doc_id": HANDBOOK, "version": 1})
         for block in blocks:
             insert(db, "blocks", block)
+        connection.execute("commit")
 
 
 def insert(db: Database, table: str, row: Mapping[str, object]) -> None:
