@@ -4,16 +4,10 @@ SQLite lets go of the interpreter lock at every step and must get it back from a
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-import msgspec
-
-encode = msgspec.json.encode  # a list of tuples: rows
-
-
-def array(rows: Sequence[bytes]) -> bytes:
-    """Of rows that are JSON already."""
-    return b"[" + b",".join(rows) + b"]"
+MOST_BYTES: Final = 4 * 1024 * 1024  # of one text: after a store was locked for long there may be hundreds of megabytes
 
 
 def of_rows(insert: str, *, columns: int, then: str = "") -> str:
@@ -25,7 +19,22 @@ def of_rows(insert: str, *, columns: int, then: str = "") -> str:
     )
 
 
-def write_rows(connection: sqlite3.Connection, statement: str, rows: bytes) -> None:
-    """`rows`: a JSON array of arrays of columns; texts without null characters. Nothing is done for none."""
-    if rows != b"[]":
-        connection.execute(statement, [rows])
+def write_rows(
+    connection: sqlite3.Connection, statement: str, rows: Sequence[bytes], *, most_bytes: int = MOST_BYTES
+) -> None:
+    """`rows`: of each a JSON array of its columns; texts without null characters."""
+    for piece in _pieces(rows, most_bytes):
+        connection.execute(statement, [b"[" + b",".join(piece) + b"]"])
+
+
+def _pieces(rows: Sequence[bytes], most_bytes: int) -> Iterator[list[bytes]]:
+    """Of `most_bytes`, or of one row."""
+    piece, size = list[bytes](), 0
+    for row in rows:
+        if piece and size + len(row) > most_bytes:
+            yield piece
+            piece, size = [], 0
+        piece.append(row)
+        size += len(row)
+    if piece:
+        yield piece

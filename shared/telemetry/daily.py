@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct, field
 
-from shared.telemetry.at_once import encode, of_rows, write_rows
+from shared.telemetry.at_once import of_rows, write_rows
 from shared.telemetry.buffer import Batch
 from shared.telemetry.measures import (
     Count,
@@ -62,9 +63,9 @@ class Additions:
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Inside the caller's transaction."""
-        counts = [(*key, number) for key, number in self._counts.items() if number]
-        write_rows(connection, _ADD_COUNTS, encode(counts))
-        write_rows(connection, _ADD_TIMES, encode([(*key, number) for key, number in self._times.items()]))
+        counts = [msgspec.json.encode((*key, number)) for key, number in self._counts.items() if number]
+        write_rows(connection, _ADD_COUNTS, counts)
+        write_rows(connection, _ADD_TIMES, [msgspec.json.encode((*key, number)) for key, number in self._times.items()])
 
     def _add(self, day: str, counts: Iterable[Count], took: Took | None) -> None:
         for count in counts:

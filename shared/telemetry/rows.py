@@ -150,10 +150,10 @@ def without_secrets(value: Any, clean: Callable[[str], str]) -> Any:
             return value
 
 
-def citation_rows(record: RunRecord) -> list[tuple[str, str]]:
+def citation_rows(record: RunRecord) -> list[bytes]:
     """Rows of table `citations`."""
     cited = dict.fromkeys(citation.block_id for citation in record.answer.citations)
-    return [(block_id, record.answer.run_id) for block_id in cited]
+    return [_json.encode((block_id, record.answer.run_id)) for block_id in cited]
 
 
 def _column(text: str) -> str:

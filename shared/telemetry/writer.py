@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct, field
 from sqlite_utils import Database
 
@@ -13,7 +14,7 @@ from shared.blobs import Blobs
 from shared.catalog.db import writing
 from shared.clock import now_ms
 from shared.errors import StorageError
-from shared.telemetry.at_once import array, encode, of_rows, write_rows
+from shared.telemetry.at_once import of_rows, write_rows
 from shared.telemetry.buffer import Batch, Buffer, Content
 from shared.telemetry.daily import Additions
 from shared.telemetry.processor import Reader
@@ -22,6 +23,7 @@ from shared.telemetry.rows import citation_rows, run_row, span_row, trace_hex
 from shared.telemetry.schema import open_traces
 
 _log = logging.getLogger(__name__)
+_json = msgspec.json.encode
 
 LINGER_S = 0.05  # one transaction for what ends together
 BUSY_MS = 1_000
@@ -103,15 +105,15 @@ class Writer(threading.Thread):
     def _write(self, rows: "_Rows", batch: Batch) -> None:
         if self._db is None:
             self._db = open_traces(self._database, busy_ms=BUSY_MS)
-        losses = [(trace_hex(trace_id), lost.spans, lost.artifacts) for trace_id, lost in batch.losses.items()]
+        losses = [_json((trace_hex(trace_id), lost.spans, lost.artifacts)) for trace_id, lost in batch.losses.items()]
         additions = Additions(batch, now_ms=now_ms())
         with writing(self._db) as connection:
-            write_rows(connection, _INSERT_SPANS, array(rows.spans))
-            write_rows(connection, _INSERT_ARTIFACTS, array(rows.artifacts))
-            write_rows(connection, _INSERT_RUNS, array(rows.runs))
-            write_rows(connection, _INSERT_CITATIONS, encode(rows.citations))
-            write_rows(connection, _ADD_LOSSES, encode(losses))
-            write_rows(connection, _ADD_COUNTERS, encode(list(batch.counters.items())))
+            write_rows(connection, _INSERT_SPANS, rows.spans)
+            write_rows(connection, _INSERT_ARTIFACTS, rows.artifacts)
+            write_rows(connection, _INSERT_RUNS, rows.runs)
+            write_rows(connection, _INSERT_CITATIONS, rows.citations)
+            write_rows(connection, _ADD_LOSSES, losses)
+            write_rows(connection, _ADD_COUNTERS, [_json(counter) for counter in batch.counters.items()])
             additions.write(connection)
 
     def _settle(self) -> None:
@@ -144,7 +146,7 @@ class _Rows(Struct, kw_only=True):
     spans: list[bytes] = field(default_factory=list[bytes])
     artifacts: list[bytes] = field(default_factory=list[bytes])
     runs: list[bytes] = field(default_factory=list[bytes])
-    citations: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    citations: list[bytes] = field(default_factory=list[bytes])
 
 
 _INSERT_SPANS = of_rows(
