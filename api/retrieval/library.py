@@ -103,9 +103,9 @@ class Pinned:
 
         Raises: CollectionUnavailable, UpstreamError.
         """
-        without = frozenset[DocId]()
+        without, languages = frozenset[DocId](), self._opened.languages
         if self.access.labels is not None:
-            without = await self.read(lambda catalog: catalog.hidden(self.within()))
+            without, languages = await self.read(self._seen)
         if doc_ids is not None:
             doc_ids, without = doc_ids - without, frozenset[DocId]()
         within = self.within(doc_ids)
@@ -122,7 +122,7 @@ class Pinned:
             ),
             snapshot=self.snapshot,
             collection=self._opened.collection,
-            languages=await self._languages(),
+            languages=languages,
             embedder=self._embedder,
             threads=self._threads,
             profile=self.profile,
@@ -132,13 +132,14 @@ class Pinned:
             tally=tally,
         )
 
-    async def _languages(self) -> frozenset[str]:
-        """Of what the caller sees: that there is more, in another language, must not show in what he finds."""
-        if self.access.labels is None:
-            return self._opened.languages
+    def _seen(self, catalog: CatalogReader) -> tuple[frozenset[DocId], frozenset[str]]:
+        """Blocking. What the collection would show and the caller may not see, and the languages of what he sees.
+
+        That there is more, in another language, must not show in what he finds.
+        """
         if self._seen_languages is None:
-            self._seen_languages = await self.read(lambda catalog: catalog.languages(self.within()))
-        return self._seen_languages
+            self._seen_languages = catalog.languages(self.within())
+        return catalog.hidden(self.within()), self._seen_languages
 
     def check_searchable(self) -> None:
         """Raises: CollectionUnavailable when this process can't make queries that compare with the snapshot's vectors."""

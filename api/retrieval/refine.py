@@ -72,12 +72,14 @@ async def refine(
 
 def read_material(catalog: CatalogReader, within: Within, candidates: Sequence[Fused]) -> Material:
     """The catalog applies scope and access once more: it, not the collection, decides what is read. Raises: CollectionUnavailable."""
-    blocks = catalog.blocks_by_id(within, [one.block_id for one in candidates])
-    if len(blocks) != len(candidates):
+    found = catalog.members_by_id(within, [one.block_id for one in candidates])
+    if len(found) != len(candidates):
         raise disagreement(within.snapshot_id)
-    documents = catalog.documents_by_id(within, {block.doc_id for block in blocks.values()})
-    texts = tuple(embedded_text(documents[one.doc_id].title, blocks[one.block_id]) for one in candidates)
-    return Material(texts=texts, documents=documents)
+    members = [found[one.block_id] for one in candidates]
+    return Material(
+        texts=tuple(embedded_text(document.title, block) for block, document in members),
+        documents={document.doc_id: document for _, document in members},
+    )
 
 
 def disagreement(snapshot_id: SnapshotId) -> CollectionUnavailable:

@@ -95,11 +95,10 @@ def _read(catalog: CatalogReader, within: Within, best: tuple[Fused, ...]) -> li
     """In rank order. The catalog applies scope and access once more: it, not the collection, decides what may be shown."""
     named = frozenset(one.doc_id for one in best)
     within = replace(within, doc_ids=named if within.doc_ids is None else named & within.doc_ids)
-    blocks = catalog.blocks_by_id(within, [one.block_id for one in best])
-    if any(one.block_id not in blocks for one in best):
+    found = catalog.members_by_id(within, [one.block_id for one in best])
+    if any(one.block_id not in found for one in best):
         raise disagreement(within.snapshot_id)
-    documents = catalog.documents_by_id(within, {block.doc_id for block in blocks.values()})
-    return [(blocks[one.block_id], documents[one.doc_id]) for one in best]
+    return [found[one.block_id] for one in best]
 
 
 def _found(block: Block, document: SnapshotDocument) -> FoundBlock:
