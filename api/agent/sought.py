@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence, Set
 from functools import cached_property
-from operator import add
 
 from msgspec import Struct
 
@@ -33,10 +32,10 @@ class Searched:
         self.plain = None if not text.isascii() and _ODD.search(text) else text.lower()
 
     @cached_property
-    def pairs(self) -> frozenset[str]:
-        """Every two neighbouring characters."""
+    def signs(self) -> frozenset[str]:
+        """Its characters."""
         assert self.plain is not None
-        return frozenset(map(add, self.plain, self.plain[1:]))
+        return frozenset(self.plain)
 
     @cached_property
     def _pieces(self) -> tuple[list[int], list[int]]:
@@ -66,8 +65,8 @@ class Sought:
         self.words = tuple(sorted(words(source)))
         if "" in self.words:
             raise ValueError(f"no word stands in every match: {source!r}")
-        self._begins = tuple((word[:2], word) for word in self.words if len(word) > 1)
-        self._signs = tuple(word for word in self.words if len(word) == 1)
+        self._begun = tuple((word[0], word) for word in self.words)
+        self._begins = frozenset(begin for begin, _ in self._begun)
         self._small = re.compile(source)  # in small letters only: three times as fast
 
     def may_be_in(self, where: Searched) -> bool:
@@ -81,8 +80,9 @@ class Sought:
         plain = where.plain
         if plain is None:
             return [match.span() for match in self.pattern.finditer(where.text)]
-        found = [word for pair, word in self._begins if pair in where.pairs and word in plain]
-        found += [sign for sign in self._signs if sign in plain]
+        if self._begins.isdisjoint(where.signs):
+            return []
+        found = [word for begin, word in self._begun if begin in where.signs and word in plain]
         if not found:
             return []
         return [
