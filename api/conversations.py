@@ -4,8 +4,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from api.agent.exact_names import exact_names
-from api.agent.paths.follow_up import MAX_ENTITIES, remembered
+from api.agent.paths.follow_up import named_after
 from api.agent.run import Exchange
 from api.desk import Recalled
 from shared.access import Access
@@ -64,8 +63,7 @@ class Conversations:
             status=answer.status,
             at_ms=self._now_ms(),
         )
-        named = [name for name in recalled.entities if name not in exact_names(answer.text)]
-        entities = remembered([*named, *exact_names(answer.text)[:MAX_ENTITIES]], answer.question)
+        entities = named_after(recalled.entities, question=answer.question, answer=answer.text)
         try:
             with self._open() as db:
                 add_turn(db, recalled.conversation_id, turn, access, entities=entities, may_begin=recalled.begins)

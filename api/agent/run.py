@@ -19,7 +19,8 @@ from api.agent.drive import Answerer, Driver, ModelAnswerer, Stopwatch, Tools, d
 from api.agent.extractive import EXTRACTIVE_MODEL, ExtractiveAnswerer
 from api.agent.finish import finishing
 from api.agent.loop import LOOP_VERSION
-from api.agent.paths.follow_up import carried, remembered
+from api.agent.paths.follow_up import carried, named_after
+from api.agent.paths.leaning import leans
 from api.agent.paths.router import Route, route
 from api.agent.paths.walk import walk
 from api.agent.prompting import BundleWording, Exchange, asked, counting, opening, prompt_lang
@@ -55,6 +56,7 @@ from shared.version import APP_VERSION, app_build
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
 
+LOOKED_BACK = 40  # exchanges that a question which leans may lean on, as many as a stored conversation gives
 VERIFIED_AT_ONCE = 200  # code points of an answer: some two claims, each 2 ms and more against new evidence
 
 
@@ -96,7 +98,10 @@ async def run_agent(
         request = replace(request, protocol="react")  # the only one that the built-in answerer speaks
     else:  # a limit above what the model takes at once would only cost a refused call
         request = replace(request, limits=within_window(request.limits, chat.window_tokens))
-    plain = _standing_alone(request)
+    plain = request.question
+    if request.history and leans(plain):
+        said = sum(len(one.question) + len(one.answer) for one in request.history[-LOOKED_BACK:])
+        plain = await aside(said, lambda: _standing_alone(request))
     sourced = request.scope is not None or request.citation_mode == "strict"
     chosen = route(plain, wanted=request.path, has_model=chat is not None, sourced=sourced, asked=request.question)
     with tracer.start_as_current_span(names.RUN) as span:
@@ -236,11 +241,11 @@ async def _run(
 
 def _standing_alone(request: RunRequest) -> str:
     """The question as words alone make it understandable without the conversation."""
-    last, entities = None, request.entities
-    for exchange in request.history:  # each may itself have leaned on the one before
-        last = exchange.question if last is None else carried(exchange.question, last=last, entities=())
-        entities = remembered(entities, last)
-    return request.question if last is None else carried(request.question, last=last, entities=entities)
+    last, entities = "", request.entities
+    for exchange in request.history[-LOOKED_BACK:]:  # each may itself have leaned on the one before
+        last = carried(exchange.question, last=last, entities=()) if last else exchange.question
+        entities = named_after(entities, question=last, answer=exchange.answer)
+    return carried(request.question, last=last, entities=entities)
 
 
 async def _visible_documents(pinned: Pinned) -> int:

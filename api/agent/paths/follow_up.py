@@ -1,61 +1,39 @@
 """Questions that lean on what was said before, in Chinese and English. Pure.
 
-What can be seen without a model: a pronoun or an ellipsis in a conversation. What can be done without one: put the thing spoken of
-in the pronoun's place, or the new thing into the last question's place, and else ask both at once.
+What can be seen without a model: leaning.py. What can be done without one: put the thing spoken of in the
+pronoun's place or before a question that names nothing, or the new thing into the last question's place, and else ask both at once.
 """
 
 import re
 from collections.abc import Sequence
 
 from api.agent.exact_names import exact_names
+from api.agent.paths.generic import asked_object, has_matter, leading_noun, names_nothing
+from api.agent.paths.leaning import ELLIPSIS_ZH, EXPLETIVE_EN, THIS_ZH, leans
 
 MAX_ENTITIES = 20  # kept per conversation, the newest last
 ENTITY_CHARS = 40
+ANSWER_CHARS = 4_000  # of an answer that are looked through for names
 LAST_CHARS = 400  # of the last question: a search takes no more than MAX_QUERY of both together
 
-_PRONOUN_ZH = re.compile(
-    r"(?:它们?|他们?|她们?|[这那]个|[这那]些|[这那]种|[这那]款|[这那]份|[这那]项|其中|前者|后者|上述|上面(?:的|提到的)?|该(?=[\u4e00-\u9fff]))"
-)
 _REPLACED_ZH = re.compile(
     # before a noun it stays: 这种材料 is no thing's name and a noun
     r"它们?(?:的)?|[这那](?:个|种|款|份|项)(?:的|(?=是|有(?!关)|为|在|多|几|怎么|如何|什么|哪|谁|能|可以|需要|要|由|应|会|何时|贵|[？?，,。]|$))"
 )
-_ELLIPSIS_ZH = re.compile(r"^(?:那么?|然后|还有|另外|那麼)?[，,\s]*(.{1,30}?)呢[？?。\s]*$")
-_OPENER_ZH = re.compile(
-    r"^(?:那么?|那麼|然后|还有呢|接着|所以|为什么呢?[？?]?$|怎么说|具体(?:一点|些|呢)?[？?]?$|继续|详细)"
-)
-_PRONOUN_EN = re.compile(
-    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|him|her|his|the (?:former|latter|same))\b", re.IGNORECASE
-)
 _REPLACED_EN = re.compile(r"\b(?:its|their)\b|\b(?:it|they|them)\b", re.IGNORECASE)
-_EXPLETIVE_EN = re.compile(
-    r"\bth(?:is|ese|at|ose) (?:manual|document|handbook|guide|report|polic(?:y|ies)|contract|file|text|librar(?:y|ies))s?\b|\b(?:is|was|does|did|will|can|has) it (?:true|possible|necessary|mean|take)\b|\bit(?:'s| is| was) (?:true|possible|necessary)\b|\b(?:say|says|said|state|states|mean|means|sure|ensure|know|so|such) that\b|\bthat (?:is|are|was|were|the|a|an)\b",
-    re.IGNORECASE,
-)
-_OPENER_EN = re.compile(
-    r"^\s*(?:and|but|so|then|also|or|what about|how about|why not|why\??\s*$|how so|go on|more|elaborate)\b",
-    re.IGNORECASE,
-)
 _ABOUT_EN = re.compile(r"^\s*(?:and\s+|but\s+|so\s+)?(?:what|how) about\s+(.{1,60}?)[?.\s]*$", re.IGNORECASE)
 # where the thing asked about ends in a Chinese question
 _PREDICATE = re.compile(
     r"是|有(?!关)|为|在|多少|几|怎么|如何|什么|哪|谁|能|可以|需要|要|由|应|需|会|会不会|何时|多长|多久|多大"
 )
-_LEAD_ZH = re.compile(r"^(?:请问|请|那么?|关于|根据[^，,]{0,20}[，,]|我想知道|告诉我)[，,：:\s]*")
+_LEAD_ZH = re.compile(
+    r"^(?:(?:请问|請問|请|好的?(?=[，,])|嗯|谢谢(?=[，,])|那么?|那麼|关于|根据[^，,]{0,20}[，,]|我想知道|告诉我)[，,：:\s]*)+"
+)
+_THING_EN = re.compile(r"\bthe (?:project|product|device|machine|unit|programme|program|deal|plan)\b", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _CLAUSE_END = re.compile(r"[。？！，,?!;；]")
 _NAME_EN = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z][\w.-]*(?:\s+[A-Z][\w.-]*){0,3}")
 _PERSONS = frozenset("我你您他她它这那谁哪")
-
-
-def leans(question: str) -> bool:
-    """Whether a question asked in a conversation can't be understood without what came before."""
-    said = question.strip()
-    if _OPENER_ZH.match(said) or _ELLIPSIS_ZH.match(said) or _OPENER_EN.match(said):
-        return True
-    if _PRONOUN_ZH.search(said):
-        return True
-    return _PRONOUN_EN.search(_EXPLETIVE_EN.sub(" ", said)) is not None
 
 
 def entities_of(text: str) -> list[str]:
@@ -77,6 +55,12 @@ def remembered(known: Sequence[str], *texts: str) -> tuple[str, ...]:
                 order.remove(name)
             order.append(name)
     return tuple(order[-MAX_ENTITIES:])
+
+
+def named_after(known: Sequence[str], *, question: str, answer: str) -> tuple[str, ...]:
+    """The entities after an exchange. What the question named is the latest; of the answer only exact names are taken."""
+    given = exact_names(answer[:ANSWER_CHARS])
+    return remembered([*(name for name in known if name not in given), *given[:MAX_ENTITIES]], question)
 
 
 def topic_of(question: str) -> str | None:
@@ -105,14 +89,18 @@ def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
         return question
     last = last[:LAST_CHARS]
     topic = _spoken_of(last, entities)
-    if about := _ELLIPSIS_ZH.match(question.strip()):
-        return _instead(about[1], last) or f"{last} {question}"
+    if about := ELLIPSIS_ZH.match(question.strip()):
+        return (None if leans(about[1]) else _instead(about[1], last)) or f"{last} {question}"
     if about := _ABOUT_EN.match(question):
         return f"{last} {question}"
+    if names_nothing(question):
+        return _completed(question, _named_in(last)) or f"{last} {question}"
     if topic is not None:
+        if THIS_ZH.search(question):
+            return THIS_ZH.sub(lambda _: topic, question, count=1)
         if _REPLACED_ZH.search(question):
             return _REPLACED_ZH.sub(lambda found: topic + ("的" if found[0].endswith("的") else ""), question, count=1)
-        plain = _EXPLETIVE_EN.sub(lambda found: " " * len(found[0]), question)
+        plain = EXPLETIVE_EN.sub(lambda found: " " * len(found[0]), question)
         if found := _REPLACED_EN.search(plain):
             owner = found[0].lower() in ("its", "their")
             return question[: found.start()] + topic + ("'s" if owner else "") + question[found.end() :]
@@ -121,10 +109,30 @@ def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
 
 def _spoken_of(last: str, entities: Sequence[str]) -> str | None:
     """The thing that a pronoun most likely means: what the last question was about, else what was named last."""
+    return _named_in(last) or (entities[-1] if entities else None)
+
+
+def _named_in(last: str) -> str | None:
     if (topic := topic_of(last)) is not None:
         return topic
-    named = entities_of(last) or entities
-    return named[-1] if named else None
+    named = entities_of(last)
+    return named[-1] if named else asked_object(last)
+
+
+def _completed(question: str, topic: str | None) -> str | None:
+    """A question that names nothing, with the thing in it: 猎鹰项目谁批准的？ None where what is missing is more than a name (多久？)."""
+    if topic is None or not has_matter(question):
+        return None
+    if THIS_ZH.search(question):
+        return THIS_ZH.sub(lambda _: topic, question, count=1)
+    if not _HAN.search(question):
+        thing = _THING_EN.search(question)
+        return f"{topic}: {question}" if thing is None else question[: thing.start()] + topic + question[thing.end() :]
+    said = _LEAD_ZH.sub("", question.strip())
+    noun = leading_noun(said)
+    if noun is None:
+        return topic + said
+    return topic + (said.removeprefix(noun) if topic.endswith(noun) else f"的{said}")
 
 
 def _instead(thing: str, last: str) -> str | None:

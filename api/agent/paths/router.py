@@ -117,7 +117,7 @@ def _without_model(wanted: WantedPath) -> Route:
 
 
 def _seen(question: str, asked: str, *, sourced: bool) -> Route:
-    if not sourced and _SMALL_TALK.fullmatch(question):
+    if not sourced and is_small_talk(question):
         return Route(path="direct", reason="small_talk")
     if not sourced and _is_given(question):
         return Route(path="direct", reason="given_text")
@@ -132,6 +132,11 @@ def _seen(question: str, asked: str, *, sourced: bool) -> Route:
     if len(question) <= _ONE_LOOKUP and len(exact_names(question)) == 1 and len(identifiers(question)) == 1:
         return Route(path="pipeline", reason="exact_identifier")
     return Route(path="agent", reason="question")
+
+
+def is_small_talk(question: str) -> bool:
+    """A greeting, thanks, who are you: nothing that a document is asked about."""
+    return _SMALL_TALK.fullmatch(question) is not None
 
 
 def _is_given(question: str) -> bool:
