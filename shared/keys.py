@@ -64,6 +64,6 @@ def check_ceiling(limits: Limits, ceiling: KeyLimits) -> None:
     if under.max_context_tokens <= under.finalization_reserve_tokens:
         raise InvalidArgument(
             f"max_context_tokens is {under.max_context_tokens}; {under.finalization_reserve_tokens} are kept back for the final answer"
-            " (finalization_reserve_tokens), so it must be more.",
+            " (finalization_reserve_tokens), so that must be less, or this more.",
             field="limits.max_context_tokens",
         )

@@ -17,6 +17,7 @@ class KeyLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_context_tokens: Number | None = None
     max_request_tokens: Number | None = None
     max_tool_calls: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+    finalization_reserve_tokens: Number | None = None
     max_wall_seconds: Number | None = None
 
 

@@ -42,6 +42,7 @@ def test_whatever_is_sent_is_a_secret_s_form_or_none(text: str) -> None:
         max_context_tokens=POSITIVE,
         max_request_tokens=POSITIVE,
         max_tool_calls=POSITIVE,
+        finalization_reserve_tokens=POSITIVE,
         max_wall_seconds=POSITIVE,
     )
 )
@@ -49,7 +50,10 @@ def test_a_ceiling_only_ever_lowers_a_limit(ceiling: KeyLimits) -> None:
     under, limits = limits_under(Limits(), ceiling), Limits()
     for name, most in structs.asdict(ceiling).items():
         assert getattr(under, name) == min(getattr(limits, name), most or 10**9)
-    assert under.finalization_reserve_tokens == limits.finalization_reserve_tokens
+
+
+def test_each_of_a_run_s_limits_can_have_a_ceiling() -> None:
+    assert set(KeyLimits.__struct_fields__) == set(Limits.__struct_fields__)
 
 
 def test_a_ceiling_beneath_which_no_run_fits_is_refused() -> None:
@@ -57,3 +61,4 @@ def test_a_ceiling_beneath_which_no_run_fits_is_refused() -> None:
         check_ceiling(Limits(), KeyLimits(max_context_tokens=4_000))
     assert refused.value.field == "limits.max_context_tokens"
     check_ceiling(Limits(), KeyLimits(max_context_tokens=4_001))
+    check_ceiling(Limits(), KeyLimits(max_context_tokens=4_000, finalization_reserve_tokens=1_000))

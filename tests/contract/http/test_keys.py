@@ -95,7 +95,9 @@ def test_its_last_use_is_written_down(keyed: Site) -> None:
 
 def test_a_key_s_runs_stay_beneath_its_ceilings(keyed: Site) -> None:
     with keyed.client() as client:
-        made = make(client, limits={"max_tool_calls": 2, "max_request_tokens": 10**9})
+        made = make(
+            client, limits={"max_tool_calls": 2, "max_request_tokens": 10**9, "finalization_reserve_tokens": 900}
+        )
         above = client.post(
             "/api/runs", json={"question": "年假？", "budgets": {"max_tool_calls": 3}}, headers=bearer(made)
         )
@@ -104,7 +106,7 @@ def test_a_key_s_runs_stay_beneath_its_ceilings(keyed: Site) -> None:
         completion = client.post("/v1/chat/completions", json=chat, headers=bearer(made)).json()
         again = client.get(f"/api/runs/{completion['citebound']['run_id']}", headers=bearer(made)).json()
     assert (above.status_code, above.json()["field"]) == (400, "budgets.max_tool_calls")
-    expected = structs.replace(Settings(data_dir="").limits, max_tool_calls=2)
+    expected = structs.replace(Settings(data_dir="").limits, max_tool_calls=2, finalization_reserve_tokens=900)
     assert [msgspec.convert(one["manifest"]["limits"], Limits) for one in (run, again)] == [expected, expected]
 
 

@@ -38,14 +38,26 @@ def found(folder: Path, secret: str) -> ApiKey | None:
 
 def test_the_first_key_is_made_where_nothing_runs(run: Run, tmp_path: Path) -> None:
     code, out, err = run(
-        "keys", "add", "财务助手", "--role", "finance", "--role", "hr", "--days", "2", "--max-tool-calls", "3"
+        "keys",
+        "add",
+        "财务助手",
+        "--role",
+        "finance",
+        "--role",
+        "hr",
+        "--days",
+        "2",
+        "--max-tool-calls",
+        "3",
+        "--finalization-reserve-tokens",
+        "900",
     )
     secret = out.strip()
     key = found(tmp_path, secret)
     assert code == 0
     assert key is not None
     assert (key.name, key.permission, key.roles) == ("财务助手", "read", ("finance", "hr"))
-    assert (key.limits, key.requests_per_minute) == (KeyLimits(max_tool_calls=3), 600)
+    assert (key.limits, key.requests_per_minute) == (KeyLimits(max_tool_calls=3, finalization_reserve_tokens=900), 600)
     assert key.expires_at_ms is not None
     assert abs(key.expires_at_ms - key.created_at_ms - 2 * 86_400_000) < 60_000
     assert "CITEBOUND_API_REQUIRE_KEY=true" in err
