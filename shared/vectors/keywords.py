@@ -39,11 +39,12 @@ class Frequencies(Struct, frozen=True, kw_only=True):
 
     def of(self, terms: Sequence[int]) -> list[int]:
         """How many points have each of them."""
-        if not len(self.terms):
-            return [0] * len(terms)
-        wanted = np.asarray(terms, np.uint32)
-        at = np.minimum(np.searchsorted(self.terms, wanted), len(self.terms) - 1)
-        return np.where(self.terms[at] == wanted, self.counts[at], 0).tolist()
+        places = np.searchsorted(self.terms, np.array(terms, np.uint32)).tolist()
+        known = len(self.terms)
+        return [
+            self.counts.item(at) if at < known and self.terms.item(at) == term else 0
+            for term, at in zip(terms, places, strict=True)
+        ]
 
     def weighed(self, query: Sparse) -> Sparse:
         """Those of the query's terms that any point has, each times its IDF."""
