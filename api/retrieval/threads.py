@@ -1,4 +1,4 @@
-"""Where blocking calls run: SQLite and the vector engine never hold up the event loop."""
+"""Where calls run that wait: for a disk, for a server, for a large collection."""
 
 import asyncio
 import threading
