@@ -26,7 +26,6 @@ from api.agent.paths.walk import walk
 from api.agent.prompting import BundleWording, Exchange, asked, counting, opening, prompt_lang
 from api.agent.so_far import RunSoFar
 from api.agent.state import State
-from api.agent.strict import repairing
 from api.agent.telling import describe, tell, trace_citations
 from api.retrieval.library import Pinned
 from api.tools.registry import TOOL_CONTRACT_VERSION, Toolbox
@@ -197,10 +196,9 @@ async def _run(
         checking=chosen.path == "verify" or request.citation_mode == "strict",
     )
     so_far.state = State(start, wording=wording, count=count)
-    steps = walk(so_far.state, question, chosen, has_model=chat is not None)
     mode = "flag" if chosen.path == "direct" else request.citation_mode  # what nothing was looked up for has no sources
-    if chat is not None and mode == "strict":
-        steps = repairing(steps, so_far.state, question=request.question)
+    strict = chat is not None and mode == "strict"
+    steps = walk(so_far.state, question, chosen, has_model=chat is not None, strict=strict)
     outcome = await drive(steps, driver)
     standing = gaps.limitations(gap, named=named, wording=wording)
     if chat is None:

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from api.agent import budget
 from api.agent.arguments import Unreadable, read_object
 from api.agent.asking import ask
-from api.agent.budget import Context, Refused
+from api.agent.budget import Admitted, Context
 from api.agent.conversation import Conversation
 from api.agent.hidden import without_hidden
 from api.agent.state import State
@@ -24,31 +24,53 @@ Aside: TypeAlias = Generator[Effect, Event | None, T | None]
 MOST_TRIES = 20  # opening brackets looked at in one reply
 
 
-def aside(state: State, purpose: str, prompt: str, read: Callable[[dict[str, object]], T | None]) -> Aside[T]:
-    """`prompt`: the whole message; the reply must hold a JSON object, which `read` makes something of, or None."""
+def aside(
+    state: State, purpose: str, prompt: str, read: Callable[[dict[str, object]], T | None], *, last: bool = False
+) -> Aside[T]:
+    """`prompt`: the whole message; the reply must hold a JSON object, which `read` makes something of, or None.
+
+    `last`: the answer stands already, and what was kept back for it may be used.
+    """
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=False, purpose=purpose)
-    reply = yield from _reply(state, prompt)
+    reply = yield from _reply(state, prompt, last=last)
     found = None if reply is None else replied_object(reply)
     value = None if found is None else read(found)
     yield Noted(event=names.QUERY_TOOL, values={"name": purpose, "used": value is not None})
     return value
 
 
-def _reply(state: State, prompt: str) -> Generator[Effect, Event | None, str | None]:
-    beside = Conversation(state.count)
-    beside.say("user", prompt)
-    both = budget.grown(_ahead(state), beside.context.tokens)  # afterwards the run itself must still be affordable
-    if isinstance(budget.afford_turn(context=both, spent=state.spent, limits=state.limits), Refused):
-        return None
-    if state.elapsed_ms >= state.deadlines.tools_ms:
+def last_is_affordable(state: State, prompt: str) -> bool:
+    """Whether an aside that nothing comes after can be sent and paid for."""
+    return _is_affordable(state, _beside(state, prompt), last=True)
+
+
+def _reply(state: State, prompt: str, *, last: bool) -> Generator[Effect, Event | None, str | None]:
+    beside = _beside(state, prompt)
+    until_ms = state.deadlines.run_ms if last else state.deadlines.tools_ms
+    if state.elapsed_ms >= until_ms or not _is_affordable(state, beside, last=last):
         return None
     own, state.talk = state.talk, beside
     try:
-        reply = yield from ask(state, final=False)
+        reply = yield from ask(state, final=last)
     finally:
         state.talk = own
     return reply.text if isinstance(reply, Replied) else None
+
+
+def _is_affordable(state: State, beside: Conversation, *, last: bool) -> bool:
+    if last:
+        verdict = budget.afford_final(context=beside.context, spent=state.spent, limits=state.limits)
+    else:
+        both = budget.grown(_ahead(state), beside.context.tokens)
+        verdict = budget.afford_turn(context=both, spent=state.spent, limits=state.limits)
+    return isinstance(verdict, Admitted)
+
+
+def _beside(state: State, prompt: str) -> Conversation:
+    beside = Conversation(state.count)
+    beside.say("user", prompt)
+    return beside
 
 
 def _ahead(state: State) -> Context:

@@ -18,11 +18,22 @@ from api.agent.paths.router import Route
 from api.agent.prompting import Asked, task
 from api.agent.state import State
 from api.agent.steps import Noted
+from api.agent.strict import repairing
 from shared.telemetry import names
 
 
-def walk(state: State, asked: Asked, route: Route, *, has_model: bool) -> Steps:
-    """Decide a whole run. `state`: a new one. `has_model` False: nobody can put a follow-up into words; `asked.plain` is used."""
+def walk(state: State, asked: Asked, route: Route, *, has_model: bool, strict: bool = False) -> Steps:
+    """Decide a whole run. `state`: a new one. `has_model` False: nobody can put a follow-up into words; `asked.plain` is used.
+
+    `strict`: what no source shows is mended once, before claims are looked up again: what does not hold then can't come back.
+    """
+    steps = _answered(state, asked, route, has_model=has_model)
+    if strict:
+        steps = repairing(steps, state, question=asked.question)
+    return (yield from (verified(state, steps) if route.path == "verify" else steps))
+
+
+def _answered(state: State, asked: Asked, route: Route, *, has_model: bool) -> Steps:
     forced = route.reason == "forced"
     yield Noted(event=names.ROUTE, values={"path": route.path, "reason": route.reason, "forced": forced})
     if route.path == "direct":
@@ -37,6 +48,6 @@ def walk(state: State, asked: Asked, route: Route, *, has_model: bool) -> Steps:
             return (yield from plan(state, asked, question))
         case "agent" | "verify":
             state.start = replace(state.start, task=task(state.wording, asked, read_as=question))
-            return (yield from (run(state) if route.path == "agent" else verified(state)))
+            return (yield from run(state))
         case _:
             assert_never(route.path)

@@ -9,7 +9,7 @@ from shared.llm.scripted import ScriptedChat
 from shared.telemetry import names
 from shared.types.events import TurnStarted
 from shared.types.runs import PathName
-from tests.contract.agent.asking import QUESTION, ask
+from tests.contract.agent.asking import QUESTION, SEARCH, ask
 from tests.contract.tools.world import World, recorded_spans
 
 
@@ -46,6 +46,16 @@ def test_strict_answers_rest_on_documents_so_even_small_talk_goes_to_the_loop(wo
     asked = ask(world, "你好！", chat=ScriptedChat(["Action: Refuse[没有可查的问题。]"]), citation_mode="strict")
     assert asked.answer.manifest is not None
     assert (asked.answer.manifest.path, asked.answer.manifest.path_reason) == ("agent", "question")
+
+
+def test_a_strict_answer_that_must_be_right_is_mended_first_and_looked_up_again_last(world: World) -> None:
+    held = "满一年享有五天年假。【来源：{{block_id}}】"
+    script = [SEARCH, f"Action: Finish[{held}公司对员工一向很好。]", f"Action: Finish[{held}]"]
+    chat = ScriptedChat([*script, json.dumps({"verdicts": {"1": "contradicted"}})])
+    asked = ask(world, chat=chat, path="verify", citation_mode="strict")
+    assert [event.purpose for event in asked.of(TurnStarted)] == ["", "", "", "check", "check"]
+    assert (asked.answer.status, asked.answer.termination_reason) == ("refused", "unsupported")
+    assert "五天" not in asked.answer.text
 
 
 @pytest.mark.parametrize("path", ["direct", "pipeline", "plan", "verify"])

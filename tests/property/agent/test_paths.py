@@ -77,6 +77,7 @@ def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
         reason="forced" if forced else "question",
         limits=limits,
         protocol=protocol,
+        strict=data.draw(st.booleans()),
     )
     spent = played.outcome.spent
     assert spent.tool_calls <= limits.max_tool_calls

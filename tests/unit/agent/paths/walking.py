@@ -23,6 +23,7 @@ def walked(
     reason: Reason = "forced",
     limits: Limits | None = None,
     protocol: ProtocolName = "react",
+    strict: bool = False,
 ) -> Played:
     """`plain`: the question standing alone, where it doesn't."""
     asked = Asked(question=question, plain=plain or question)
@@ -32,7 +33,7 @@ def walked(
         limits=limits,
         protocol=protocol,
         wording=ZH,
-        around=lambda _, state: walk(state, asked, route, has_model=True),
+        around=lambda _, state: walk(state, asked, route, has_model=True, strict=strict),
     )
 
 
