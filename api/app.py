@@ -40,6 +40,7 @@ from api.routes.keys import keys
 from api.routes.metrics import metrics
 from api.routes.problems import headers_of, respond, to_problem
 from api.routes.prompts import prompts
+from api.routes.query_names import QueryNames
 from api.routes.runs import runs
 from api.routes.settings import settings as settings_routes
 from api.routes.snapshots import snapshots
@@ -201,7 +202,7 @@ def build_app(life: Callable[[], Life], *, max_body_bytes: int) -> Litestar:
             "parts": Provide(lambda: life().parts, sync_to_thread=False),
             "callers": Provide(lambda: life().callers, sync_to_thread=False),
         },
-        middleware=[Edge(life)],
+        middleware=[Edge(life), QueryNames()],
         before_send=[add_caution],
         exception_handlers={Exception: _answer_error},
         lifespan=[lambda app: life().span(app)],

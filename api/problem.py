@@ -97,6 +97,12 @@ _LISTS: dict[str, str] = {  # what is looked for, by the name of its field, and 
 }
 
 
+_CUT_BLOCK_ID = (
+    "A block's id ends with # and a number; in an address the # is written %23 (…/api/blocks/k3f9a2qd.v1%230):"
+    " what stands behind a plain # is never sent."
+)
+
+
 def problem(code: str, detail: str, *, status: int, errors: tuple[FieldProblem, ...] = ()) -> Problem:
     """A problem that no error of ours stands for."""
     return Problem(
@@ -127,6 +133,8 @@ def problem_of(error: CiteboundError) -> Problem:
 
 
 def _remedy(error: CiteboundError) -> str | None:
+    if isinstance(error, NotFound) and error.field == "block_id" and not any("#" in one for one in error.ids):
+        return _CUT_BLOCK_ID
     if isinstance(error, NotFound) and error.field in _LISTS:
         return f"{_LISTS[error.field]}; what the key may not read is not there for it."
     return _REMEDIES.get(error.code)

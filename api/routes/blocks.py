@@ -18,6 +18,7 @@ from api.routes.accepting import preferred
 from api.routes.access import AnyRequest, access_of, caller_of
 from api.routes.block_page import CONTENT_SECURITY_POLICY, render
 from api.routes.languages import Lang, language_of
+from api.routes.query_names import ALSO_READS, IS_A_PAGE
 from api.routes.quote_page import render_quote
 from api.stored_quotes import stored_quote
 from shared.errors import NotFound
@@ -34,6 +35,7 @@ _HEADERS = {
 
 @get(
     "/{block_id:str}",
+    opt={ALSO_READS: PARAMETERS, IS_A_PAGE: True},
     responses={200: ResponseSpec(data_container=BlockView | StoredQuote, description="the block, or its page")},
 )
 async def get_block(
