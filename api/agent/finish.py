@@ -13,6 +13,7 @@ from api.agent.citations import Claim, Resolved, resolve, without
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
 from api.agent.ledger import Ledger, shown_text
+from api.agent.limiting import limitation
 from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check, score
@@ -136,7 +137,7 @@ def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
     """Why these sentences are not supported, in one line."""
     missing = dict.fromkeys(fact for one in doubtful for fact in one.checked.missing)
     reasons = dict.fromkeys(one.checked.reason for one in doubtful)
-    return wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one])
+    return harmless(wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one]))
 
 
 def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, Judged]:
@@ -228,7 +229,7 @@ def _found_limitations(
     found: list[Limitation] = []
 
     def limit(code: str, **values: object) -> None:
-        found.append(Limitation(code=code, text=wording.render("limitation", code=code, **values)))
+        found.append(limitation(wording, code, **values))
 
     if judged.resolved.removed:
         limit("citation_removed", count=len(judged.resolved.removed))

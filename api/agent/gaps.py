@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from api.agent.limiting import limitation
 from api.agent.steps import Wording
 from api.agent.words import content_terms
 from shared.access import Access
@@ -38,8 +39,7 @@ def limitations(gap: SnapshotGap, *, named: Sequence[str], wording: Wording) -> 
     if gap.state == "ready":
         return ()
     count = len(gap.failed_documents)
-    text = wording.render("limitation", code="snapshot_partial", count=count, names=named)
-    return (Limitation(code="snapshot_partial", text=text),)
+    return (limitation(wording, "snapshot_partial", count=count, names=named),)
 
 
 def _one_line(name: str) -> str:

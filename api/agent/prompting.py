@@ -88,11 +88,14 @@ def asked(
 
 
 def task(wording: Wording, asked: Asked, *, read_as: str | None = None) -> str:
-    """The message that hands the question over. `read_as`: what it means, standing alone, where that is not the same."""
+    """The message that hands the question over. `read_as`: what it means, standing alone, where that is not the same.
+
+    It may hold what a document says, by an earlier answer: a JSON string, unlike the reader's own words.
+    """
     return wording.render(
         "task",
         question=asked.question,
-        read_as=None if read_as == asked.question else read_as,
+        read_as=None if read_as is None or read_as == asked.question else quoted(read_as),
         history=list(asked.recent),
         summary=list(asked.summary),
         missing=list(asked.missing),
@@ -119,17 +122,22 @@ def opening(
     protocol: ProtocolName = "react",
 ) -> Start:
     """The system prompt and the task, rendered from the bundle. `scoped`: the caller restricted the run to some documents."""
-    common = _preamble(
-        wording,
-        protocol=protocol,
-        max_tool_calls=limits.max_tool_calls,
-        snapshot_id=snapshot.snapshot_id,
-        complete=gap.state == "ready",
-        missing=len(gap.failed_documents),
-        scoped=scoped,
-    )
+
+    def preamble(calls: int) -> Preamble:
+        return _preamble(
+            wording,
+            protocol=protocol,
+            max_tool_calls=calls,
+            snapshot_id=snapshot.snapshot_id,
+            complete=gap.state == "ready",
+            missing=len(gap.failed_documents),
+            scoped=scoped,
+        )
+
+    common = preamble(limits.max_tool_calls)
     return Start(
         system=common.system,
+        system_for=lambda calls: preamble(calls).system,
         task=task(wording, asked),
         limits=limits,
         tools=frozenset(one.name for one in DESCRIPTORS),

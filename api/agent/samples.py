@@ -9,6 +9,7 @@ from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
 from api.agent.decisions import Problem
 from api.agent.native import ENDINGS
+from api.agent.observation import quoted
 from api.agent.paths.planning import Fault
 from api.agent.prompting import Exchange
 from shared.errors import UpstreamCode
@@ -23,7 +24,7 @@ _LIMITS: tuple[str, ...] = get_args(LimitCode)
 _BRAKES: tuple[str, ...] = get_args(Brake)
 _NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
 _TOOL: Values = {"name": "search_blocks", "description": "…", "schema": "{}"}
-_COMPARED = "年假和病假哪个更长？"
+_COMPARED = quoted("年假和病假哪个更长？")
 _UNSEARCHABLE = "It was built with another model. Configure that one or import again with mode reindex."
 _EXCHANGE = Exchange(question="病假呢？", answer="需提交医院证明。[1]")
 
@@ -45,7 +46,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         {"question": "年假有几天？", "read_as": None, "history": [], "summary": [], "missing": []},
         {
             "question": "那病假呢？",
-            "read_as": "病假有几天？",
+            "read_as": quoted("病假有几天？"),
             "history": [_EXCHANGE],
             "summary": ["年假有几天？ → 五天。"],
             "missing": ['"手册/损坏.pdf"'],
@@ -159,21 +160,21 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         for protocol in _PROTOCOLS
         for blocks, uncovered, unlooked, careful, closed in (
             (2, [], [], False, False),
-            (2, ["病假有几天？"], ["事假有几天？"], True, True),
-            (0, ["年假有几天？", "病假有几天？"], [], False, False),
+            (2, [quoted("病假有几天？")], [quoted("事假有几天？")], True, True),
+            (0, [quoted("年假有几天？"), quoted("病假有几天？")], [], False, False),
         )
     ),
     "direct": ({},),
     "standalone": tuple(
-        {"question": "那病假呢？", "history": [_EXCHANGE], "summary": summary, "guess": "病假有几天？"}
+        {"question": quoted("那病假呢？"), "history": [_EXCHANGE], "summary": summary, "guess": quoted("病假有几天？")}
         for summary in ([], ["年假有几天？ → 五天。"])
     ),
-    **{name: ({"question": "请问年假到底有几天？"},) for name in ("rewrite", "multi_query", "step_back", "hyde")},
+    **{name: ({"question": quoted("请问年假到底有几天？")},) for name in ("rewrite", "multi_query", "step_back", "hyde")},
     "decompose": (
         *({"question": _COMPARED, "fault": fault, "detail": "a"} for fault in (None, *get_args(Fault))),
         {"question": _COMPARED, "fault": "too_many", "detail": "6"},
     ),
-    "extract": ({"question": "泵站由谁负责？", "fields": ["姓名", "部门"], "blocks": ['"泵站由王工负责。"']},),
+    "extract": ({"question": quoted("泵站由谁负责？"), "fields": ['"姓名"', '"部门"'], "blocks": ['"泵站由王工负责。"']},),
     "check": ({"claims": ['"年假五天。"', '"病假十天。"'], "blocks": ['"请假制度 › 年假: 年假五天。"']},),
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from api.agent import brakes, budget
 from api.agent.conversation import Conversation
 from api.agent.decisions import Decision, Finish, ProtocolError
 from api.agent.ledger import Fetch, Ledger
+from api.agent.limiting import limitation
 from api.agent.observation import HarnessStatus
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
 from api.tools.contract import SeenBlock, ToolResult
@@ -94,9 +95,9 @@ class State:
             self.limit("provider_window", window=window_tokens)
 
     def limit(self, code: str, **values: object) -> None:
-        limitation = Limitation(code=code, text=self.wording.render("limitation", code=code, **values))
-        if limitation not in self.limitations:
-            self.limitations.append(limitation)
+        told = limitation(self.wording, code, **values)
+        if told not in self.limitations:
+            self.limitations.append(told)
 
     def has_limit(self, code: str) -> bool:
         return any(one.code == code for one in self.limitations)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from api.agent.conversation import Conversation
 from api.agent.ending import Steps, last
 from api.agent.ledger import Ledger
+from api.agent.observation import quoted
 from api.agent.prompting import Asked, task
 from api.agent.protocols import offered
 from api.agent.state import State
@@ -57,8 +58,8 @@ def answer(
         return state.wording.render(
             "answer",
             blocks=len(state.ledger.blocks),
-            uncovered=list(uncovered),
-            unlooked=list(unlooked),
+            uncovered=list(map(quoted, uncovered)),
+            unlooked=list(map(quoted, unlooked)),
             careful=careful,
             closed=closed is not None,
             protocol=state.start.protocol,

@@ -1,7 +1,8 @@
 """Take a question apart, look up its parts in the order in which they need one another, check what is covered, answer.
 
 A later part takes named fields of earlier results. A field counts only if it stands word for word in a block that was let in for that
-part: what a model believes is no result. Parts that nothing was found for are told to the model and to the reader.
+part: what a model believes is no result. It is a document's text: whatever it is put into reaches a model as a JSON string. Parts
+that nothing was found for are told to the model and to the reader.
 """
 
 from collections.abc import Generator
@@ -79,7 +80,7 @@ def _planned(state: State, question: str) -> Planning:
     for _ in range(2):
         prompt = state.wording.render(
             "decompose",
-            question=question,
+            question=quoted(question),
             fault=None if fault is None else fault.fault,
             detail="" if fault is None else fault.detail,
         )
@@ -105,7 +106,10 @@ def _results(
     blocks = {one.block_id: one for look in found.looks for one in look.blocks}
     shown = fold("\n".join(map(shown_text, blocks.values())))
     prompt = state.wording.render(
-        "extract", question=question, fields=list(fields), blocks=[quoted(one.seen) for one in blocks.values()]
+        "extract",
+        question=quoted(question),
+        fields=list(map(quoted, fields)),
+        blocks=[quoted(one.seen) for one in blocks.values()],
     )
     given = (yield from aside(state, "extract", prompt, _fields)) or {}
     values: Values = {}

@@ -13,6 +13,7 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from api.agent.exact_names import absent
+from api.agent.observation import quoted
 from api.tools.search_blocks import MAX_QUERY
 
 MOST_QUESTIONS = 5
@@ -64,7 +65,7 @@ def read_plan(found: Mapping[str, object]) -> Plan | Refused:
     for one in questions.values():
         for name, field in one.takes:
             if name not in questions or field not in questions[name].gives:
-                return Refused(fault="unknown_reference", detail=f"{name}.{field}")
+                return Refused(fault="unknown_reference", detail=quoted(f"{{{name}.{field}}}"))
     return _ordered(questions)
 
 

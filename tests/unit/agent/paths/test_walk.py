@@ -257,7 +257,7 @@ def test_parts_share_their_evidence_and_none_drops_the_others() -> None:
     assert held(played) == [LEAVE.block_id]
     final = "\n".join(message.content for message in played.asked[-1].messages)
     assert "停车位" not in final
-    assert "- E-9 是什么？" in final
+    assert '- "E-9 是什么？"' in final
 
 
 PARTS = as_json(
@@ -286,7 +286,7 @@ def test_a_plan_that_is_braked_says_so_and_which_parts_it_was_not_done_with(
     verified = finish(played.outcome, wording=ZH)
     assert (verified.status, [one.code for one in verified.limitations]) == ("partial", [brake, "plan_unlooked"])
     assert "2 个部分没有查完" in verified.limitations[1].text
-    assert "- 病假最多几天？" in played.asked[-1].messages[-1].content
+    assert '- "病假最多几天？"' in played.asked[-1].messages[-1].content
 
 
 @pytest.mark.parametrize("reason", ["forced", "exact_identifier"])
@@ -295,6 +295,16 @@ def test_a_look_up_that_is_not_made_for_want_of_calls_is_told(reason: Reason) ->
     played = walked("pipeline", "E-4021 是什么意思？", script, limits=Limits(max_tool_calls=1), reason=reason)
     assert "brake_count" in {note.kind for note in played.notes if isinstance(note, Braked)}
     assert "brake_count" in {one.code for one in played.outcome.limitations}
+
+
+def test_an_answer_of_a_pipeline_that_was_cut_short_is_partial_and_says_why() -> None:
+    paid = seen(5, "员工补贴每天二十元。")
+    script = ["不改写", result(paid), ends(f"员工补贴每天二十元【来源：{paid.block_id}】。")]
+    played = walked("pipeline", "工作餐的补贴标准是多少？", script, limits=Limits(max_tool_calls=1))
+    verified = finish(played.outcome, wording=ZH)
+    assert [one["verdict"] for one in events(played, names.SUFFICIENCY)] == ["ambiguous", "ambiguous"]
+    assert (verified.status, verified.reason, len(verified.citations)) == ("partial", "brake_count", 1)
+    assert "检索提前结束" in played.asked[-1].messages[-1].content
 
 
 def test_a_quarter_spelled_otherwise_keeps_its_evidence() -> None:
