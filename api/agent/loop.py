@@ -34,9 +34,14 @@ Perhaps: TypeAlias = Generator[Effect, Event | None, Outcome | None]  # None: th
 
 
 def run(state: State) -> Steps:
-    """Decide a whole run, from the opening messages to its outcome. `state`: a new one, changed by this loop alone."""
+    """Decide a whole run, from the opening messages to its outcome. `state`: changed by this loop alone from here on.
+
+    The model is told of the tool calls that the loop has itself: another path may have made some, or keep some back.
+    """
     state.talk.offer(offered(state.start, final=False))
-    state.talk.say("system", state.start.system)
+    calls = max(state.limits.max_tool_calls - state.spent.tool_calls, 0)
+    told = state.start.limits.max_tool_calls
+    state.talk.say("system", state.start.system if calls == told else state.start.system_for(calls))
     state.talk.say("user", state.start.task)
     outcome: Outcome | None = None
     while outcome is None:

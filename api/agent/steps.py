@@ -1,5 +1,6 @@
 """What the loop asks its driver to do, what it gets back, and how a run ends: the loop's whole vocabulary."""
 
+from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -26,13 +27,14 @@ class CountTokens(Protocol):
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """`system`, `task`: rendered prompts. `tools`: names that may be called; fixed in code, no text can widen it.
+    """`system`, `task`: rendered prompts. `system_for`: the same `system` with another number of tool calls. `tools`: names that may be called; fixed in code, no text can widen it.
 
     `functions`, `endings`: the tools, and ways to end without an answer, as native functions. `collection`: what the snapshot
     holds, rendered, as it stands in `system`.
     """
 
     system: str
+    system_for: Callable[[int], str]
     task: str
     limits: Limits
     tools: frozenset[ToolName]

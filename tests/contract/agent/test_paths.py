@@ -48,6 +48,13 @@ def test_strict_answers_rest_on_documents_so_even_small_talk_goes_to_the_loop(wo
     assert (asked.answer.manifest.path, asked.answer.manifest.path_reason) == ("agent", "question")
 
 
+@pytest.mark.parametrize(("path", "calls"), [("agent", 8), ("verify", 4)])
+def test_the_rules_as_sent_name_the_calls_that_the_loop_has(world: World, path: PathName, calls: int) -> None:
+    chat = ScriptedChat(["Action: Refuse[没有找到。]"])
+    ask(world, chat=chat, path=path)
+    assert f"最多调用工具 {calls} 次" in chat.requests[0].messages[0].content
+
+
 def test_a_strict_answer_that_must_be_right_is_mended_first_and_looked_up_again_last(world: World) -> None:
     held = "满一年享有五天年假。【来源：{{block_id}}】"
     script = [SEARCH, f"Action: Finish[{held}公司对员工一向很好。]", f"Action: Finish[{held}]"]

@@ -147,9 +147,14 @@ class Played(Struct, frozen=True, kw_only=True):
         return [note for note in self.notes if isinstance(note, kinds)]
 
 
+def _rules(calls: int) -> str:
+    return f"规则：最多调用工具 {calls} 次"
+
+
 def start(*, limits: Limits | None = None, task: str = "年假有几天？", protocol: ProtocolName = "react") -> Start:
     return Start(
-        system="规则",
+        system=_rules((limits or Limits()).max_tool_calls),
+        system_for=_rules,
         task=task,
         limits=limits or Limits(),
         tools=TOOLS,
