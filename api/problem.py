@@ -27,6 +27,7 @@ class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     remedy: str | None = None
     retry_after_s: float | None = None
     error_id: str | None = None
+    run_id: str | None = None  # of the run that failed: its trace tells more
 
 
 _TITLES: dict[str, str] = {
@@ -103,7 +104,9 @@ _CUT_BLOCK_ID = (
 )
 
 
-def problem(code: str, detail: str, *, status: int, errors: tuple[FieldProblem, ...] = ()) -> Problem:
+def problem(
+    code: str, detail: str, *, status: int, errors: tuple[FieldProblem, ...] = (), run_id: str | None = None
+) -> Problem:
     """A problem that no error of ours stands for."""
     return Problem(
         type=_type(code),
@@ -114,6 +117,7 @@ def problem(code: str, detail: str, *, status: int, errors: tuple[FieldProblem, 
         field=errors[0].field if errors else None,
         errors=errors,
         remedy=_REMEDIES.get(code),
+        run_id=run_id,
     )
 
 

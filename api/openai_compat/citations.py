@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Final
 
 from api.links import BlockLinks
 from api.openai_compat.shapes import Annotation, Cited, Extra, UrlCitation
@@ -9,6 +10,10 @@ from shared.access import Access
 from shared.text.lang import detect_lang
 from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 from shared.types.runs import Answer, Citation
+
+# headings by which conversation.py knows what we appended
+SOURCES: Final = {"zh": "来源", "en": "Sources"}
+ABOUT: Final = {"zh": "关于此回答", "en": "About this answer"}  # above limitations where there are no sources
 
 BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
 
@@ -26,9 +31,10 @@ def footer(answer: Answer, url: BlockUrl) -> str:
     the answer does not cover."""
     chinese = detect_lang(answer.question) == "zh"
     listed = "\n".join(_listed(one, url, chinese) for one in answer.citations)
-    sources = f"\n\n**{'来源' if chinese else 'Sources'}**\n\n{listed}" if listed else ""
+    sources = f"\n\n**{SOURCES['zh' if chinese else 'en']}**\n\n{listed}" if listed else ""
     limits = "\n".join(f"> {_escaped(one.text)}" for one in answer.limitations)
-    return sources + (f"\n\n{limits}" if limits else "")
+    heading = "" if sources or not limits else f"\n\n**{ABOUT['zh' if chinese else 'en']}**"
+    return sources + heading + (f"\n\n{limits}" if limits else "")
 
 
 def annotations(answer: Answer, url: BlockUrl) -> tuple[Annotation, ...]:
@@ -70,6 +76,7 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
         limitations=answer.limitations,
         embedding_tokens=answer.usage.embedding_tokens,
         rerank_tokens=answer.usage.rerank_tokens,
+        estimated=answer.usage.estimated,
     )
 
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from api.agent.run import Exchange
 from api.desk import check_length
+from api.openai_compat.citations import ABOUT, SOURCES
 from api.openai_compat.shapes import InMessage
 from shared.errors import InvalidArgument
 
-_HEADINGS = frozenset({"**Sources**", "**来源**"})  # what citations.py appends begins with one, alone in its line
+_SOURCES, _ABOUT = (frozenset(f"**{one}**" for one in named.values()) for named in (SOURCES, ABOUT))
 _LISTED = re.compile(r"\d+\. \[")  # a source in that list
 
 
@@ -56,13 +57,17 @@ def text_of(message: InMessage, index: int) -> str:
 
 
 def _without_sources(text: str) -> str:
-    """Without the footer of ours at its end. Line by line: the text is whatever a client sends."""
+    """Without the footer of ours at its end: a heading, sources where it announces them, limitations. Line by line: the text is
+    whatever a client sends.
+    """
     lines = text.split("\n")
-    heading = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() in _HEADINGS), None)
+    headings = _SOURCES | _ABOUT
+    heading = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip() in headings), None)
     if heading is None:
         return text
     footer = [line for line in map(str.strip, lines[heading + 1 :]) if line]
-    is_ours = bool(footer) and _is_source(footer[0]) and all(_is_source(line) or line[0] == ">" for line in footer)
+    begins = bool(footer) and _is_source(footer[0]) == (lines[heading].strip() in _SOURCES)
+    is_ours = begins and all(_is_source(line) or line[0] == ">" for line in footer)
     return "\n".join(lines[:heading]) if is_ours else text
 
 

@@ -101,7 +101,7 @@ openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions]
 def failure(event: RunFailed) -> Problem:
     """A run that failed, as the error it would have been."""
     status = 500 if event.code == "internal_error" else 503 if event.retryable else 502
-    return problem(event.code, event.message, status=status)
+    return problem(event.code, event.message, status=status, run_id=event.run_id)
 
 
 def _answer_task(task: Task, data: ChatBody, parts: Parts) -> Reply:

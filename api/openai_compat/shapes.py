@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from api.wishes import Wishes
 from shared.ids import BlockId, RunId, SnapshotId
@@ -91,6 +91,7 @@ class Extra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="run"):
     limitations: tuple[Limitation, ...]
     embedding_tokens: int
     rerank_tokens: int
+    estimated: bool  # some of the usage is our own count: a provider didn't say it, or said what can't be
 
 
 class TaskExtra(Struct, frozen=True, kw_only=True, tag_field="kind", tag="task"):
@@ -177,6 +178,7 @@ class ErrorDetail(Struct, frozen=True, kw_only=True):
     type: str
     param: str | None
     code: str
+    run_id: RunId | UnsetType = UNSET  # ours: of a run that failed
 
 
 class ErrorBody(Struct, frozen=True, kw_only=True):

@@ -46,7 +46,9 @@ def test_a_step_carries_no_mark_that_was_not_verified_and_loads_nothing(mark: st
 
 def test_limitations_are_told_below_the_sources() -> None:
     answer = an_answer(citations=(), limitations=(Limitation(code="snapshot_partial", text="缺少\n一份文档。"),))
-    assert footer(answer, URL) == "\n\n> 缺少 一份文档。"
+    assert footer(answer, URL) == "\n\n**关于此回答**\n\n> 缺少 一份文档。"
+    cited = an_answer(question="How much?", limitations=(Limitation(code="snapshot_partial", text="One is missing."),))
+    assert footer(cited, URL).endswith(")\n\n> One is missing.")
 
 
 def test_every_mark_of_a_citation_is_annotated_where_it_stands_and_no_other_bracket() -> None:
@@ -64,6 +66,12 @@ def test_our_own_object_names_the_blocks_themselves() -> None:
     ]
 
 
+def test_our_own_object_says_whether_the_usage_is_an_estimate() -> None:
+    for estimated in (True, False):
+        usage = structs.replace(an_answer().usage, estimated=estimated)
+        assert extra(an_answer(usage=usage), URL).estimated is estimated
+
+
 def test_what_a_source_does_not_support_stands_beneath_it_and_in_our_own_object() -> None:
     doubtful = structs.replace(A_CITATION, verdict="unsupported", problem="引用的文本中没有：15 天\n![x](http://a)")
     claim = ClaimCheck(sentence="每人每天 300 元。", markers=(1,), verdict="unsupported", problem="15 天")
@@ -79,7 +87,7 @@ def test_what_a_source_does_not_support_stands_beneath_it_and_in_our_own_object(
 def test_a_refusal_and_a_question_back_are_told_as_they_are(status: str) -> None:
     limits = (Limitation(code="snapshot_partial", text="One document is missing."),)
     answer = an_answer("Which year?", status=status, citations=(), limitations=limits, question="How much?")
-    assert footer(answer, URL) == "\n\n> One document is missing."
+    assert footer(answer, URL) == "\n\n**About this answer**\n\n> One document is missing."
     assert (annotations(answer, URL), extra(answer, URL).status) == ((), status)
 
 

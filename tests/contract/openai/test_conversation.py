@@ -1,6 +1,7 @@
 """From a client's messages to a question with its history; automatic requests told from people's."""
 
 import pytest
+from msgspec import structs
 
 from api.agent.run import Exchange
 from api.desk import MAX_QUESTION
@@ -9,6 +10,7 @@ from api.openai_compat.conversation import history_of, question_of
 from api.openai_compat.shapes import ContentPart, InMessage
 from api.openai_compat.tasks import Task, answer_task, task_of
 from shared.errors import InvalidArgument
+from shared.types.runs import Limitation
 from tests.unit.telemetry.factories import a_record
 
 
@@ -51,6 +53,23 @@ def test_the_list_of_sources_that_we_appended_does_not_come_back_as_history() ->
     answer = a_record().answer
     shown = answer.text + footer(answer, lambda citation: f"http://127.0.0.1/{citation.block_id}")
     assert history_of([user("住宿费？"), said(shown), user("那餐费？")])[0].answer == answer.text
+
+
+@pytest.mark.parametrize("question", ["食堂几点开门？", "When does the canteen open?"])
+def test_limitations_that_we_appended_to_an_answer_without_sources_do_not_come_back_either(question: str) -> None:
+    limits = (Limitation(code="brake_count", text="a\n> b"), Limitation(code="snapshot_partial", text="缺少一份文档。"))
+    answer = structs.replace(
+        a_record().answer, question=question, text="没有。\n\n> 引文", citations=(), limitations=limits
+    )
+    shown = answer.text + footer(answer, lambda citation: "")
+    assert history_of([user(question), said(shown), user("那餐费？")])[0].answer == answer.text
+
+
+@pytest.mark.parametrize(
+    "text", ["见下：\n\n> 引文", "**关于此回答**\n\n它不完整。", "a\n\n**About this answer**\n\n1. [a](b)"]
+)
+def test_a_quotation_at_the_end_of_an_answer_is_its_own(text: str) -> None:
+    assert history_of([user("一？"), said(text), user("二？")])[0].answer == text
 
 
 def test_a_long_text_that_begins_like_a_list_of_sources_is_read_at_once_and_kept() -> None:

@@ -74,6 +74,7 @@ def test_a_question_is_answered_with_sources_annotations_and_usage(site: Site) -
     ours = (completion.model_extra or {})["citebound"]
     assert ours["run_id"] == completion.id.removeprefix("chatcmpl-") == site.requests[0].run_id
     assert [one["block_id"] for one in ours["citations"]] == ["k3f9a2qd.v2#17"]
+    assert ours["estimated"] is False
 
 
 def test_a_streamed_answer_is_the_same_answer_in_pieces_with_the_steps_as_reasoning(site: Site) -> None:
@@ -191,6 +192,9 @@ def test_a_run_that_fails_is_an_error_and_is_not_repeated_behind_the_asker_s_bac
             list(client.chat.completions.create(model=MODEL, messages=ASKED, stream=True))
         assert broken.value.code == "provider_quota"
     assert len(site.requests) == 2
+    for error, asked in zip((failed.value, broken.value), site.requests, strict=True):
+        assert cast(Any, error.body)["run_id"] == asked.run_id  # under which its trace is kept
+        assert f"({asked.run_id})" in error.message
 
 
 @pytest.mark.parametrize("stream", [False, True])
