@@ -21,8 +21,11 @@ _BROKEN = frozenset({"collection_unavailable", "upstream_unavailable", "tool_int
 Acting: TypeAlias = Generator[Effect, Event | None, LimitCode | None]
 
 
-def act(state: State, action: ToolAction) -> Acting:
-    """One logical tool call; returns the limit that closes the tools now, if one does. `action.tool` is a known name."""
+def act(state: State, action: ToolAction, *, question: str | None = None) -> Acting:
+    """One logical tool call; returns the limit that closes the tools now, if one does. `action.tool` is a known name.
+
+    `question`: what is looked up, where the call has other words for it.
+    """
     arguments = msgspec.json.encode(action.arguments, order="deterministic")
     state.count_tool_call()
     yield ToolCalled(turn=state.turn, tool=action.tool, arguments=arguments.decode())
@@ -44,13 +47,14 @@ def act(state: State, action: ToolAction) -> Acting:
         state.limit(
             "tool_failed", tool=action.tool, error=event.result.error_code, message=_for_the_reader(event.result)
         )
-    refused = yield from _admit(state, action, event.result, at_ms=event.at_ms)
+    fetched_for = _fetched_for(action.arguments) if question is None else question
+    refused = yield from _admit(state, action, event.result, fetched_for=fetched_for, at_ms=event.at_ms)
     if refused is None and not event.result.retryable:
         state.remembered[call] = (state.turn, bool(event.result.seen))
     return refused
 
 
-def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) -> Acting:
+def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for: str, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
     context, used = state.talk.context, state.talk.context.tokens
     bound = budget.refused_by_bytes(len(result.payload), context=context, spent=state.spent, limits=state.limits)
@@ -71,7 +75,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, at_ms: int) 
         snapshot_id=state.start.snapshot_id,
         turn=state.turn,
         tool=next(name for name in state.start.tools if name == action.tool),
-        query=_fetched_for(action.arguments),
+        query=fetched_for,
         at_ms=at_ms,
     )
     told = state.resulted(action.tool, "ok", tokens=tokens, blocks=len(shown), error=result.error_code)

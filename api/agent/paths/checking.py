@@ -85,7 +85,8 @@ def _looked_up(state: State, said: Sequence[tuple[Claim, ...]]) -> Generator[Eff
         state.talk = Conversation(state.count)
         if (yield from closed(state)) is not None:
             break
-        look = yield from search(state, claims[0].sentence, purpose="check")
+        claim = claims[0].sentence
+        look = yield from search(state, claim, question=claim, purpose="check")
         if not isinstance(look, Look):
             break
         shown = {entry.block_id: entry for entry in (*_cited(claims, state), *look.blocks)}

@@ -30,22 +30,28 @@ class Look(Struct, frozen=True, kw_only=True):
 Looking: TypeAlias = Generator[Effect, Event | None, Look | LimitCode]
 
 
-def search(state: State, query: str, *, purpose: str = "search") -> Looking:
-    return (yield from _look(state, "search_blocks", {"query": query[:MAX_QUERY]}, query, purpose=purpose))
+def search(state: State, query: str, *, question: str, purpose: str = "search") -> Looking:
+    """`question`: what is looked up; the query may be another wording of it, or a passage that nobody wrote."""
+    arguments: dict[str, object] = {"query": query[:MAX_QUERY]}
+    return (yield from _look(state, "search_blocks", arguments, query, question=question, purpose=purpose))
 
 
-def scan(state: State, term: str) -> Looking:
-    return (yield from _look(state, "scan_term", {"term": term}, term, purpose="scan"))
+def scan(state: State, term: str, *, question: str) -> Looking:
+    return (yield from _look(state, "scan_term", {"term": term}, term, question=question, purpose="scan"))
 
 
-def _look(state: State, tool: ToolName, arguments: dict[str, object], query: str, *, purpose: str) -> Looking:
+def _look(
+    state: State, tool: ToolName, arguments: dict[str, object], query: str, *, question: str, purpose: str
+) -> Looking:
     """The limit that refused it, if one did. The conversation shows it as an action of the model's, as the loop's are."""
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=False, purpose=purpose)
     said = f"Action: {tool}[{json.dumps(arguments, ensure_ascii=False)}]"
     state.talk.say("assistant", said)
     before = len(state.let_in)
-    refused = yield from act(state, ToolAction(thought="", tool=tool, arguments=arguments, kept=said))
+    refused = yield from act(
+        state, ToolAction(thought="", tool=tool, arguments=arguments, kept=said), question=question
+    )
     if refused is not None:
         return refused
     if len(state.let_in) == before:  # cut off by the clock, or the same look-up again: nothing new stands there

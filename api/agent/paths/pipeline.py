@@ -66,7 +66,7 @@ def gather(state: State, question: str, query: str, *, correct: bool, keep: froz
 
     `correct` False: what is insufficient is left to the caller. `keep`: blocks of other questions, never dropped.
     """
-    first = yield from search(state, query)
+    first = yield from search(state, query, question=question)
     if not isinstance(first, Look):
         return Gathered(looks=(), verdict="insufficient", closed=first)
     verdict = yield from _judged(state, question, (first,))
@@ -91,7 +91,11 @@ def _again(state: State, question: str, before: tuple[Look, ...], keep: frozense
         why = yield from closed(state)
         if why is not None:
             break
-        look = yield from (scan(state, query) if kind == "scan" else search(state, query, purpose=kind))
+        look = yield from (
+            scan(state, query, question=question)
+            if kind == "scan"
+            else search(state, query, question=question, purpose=kind)
+        )
         if not isinstance(look, Look):
             why = look
             break
