@@ -6,14 +6,16 @@ Both protocols (native, OpenAI) come here. What a run is while it lasts: running
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct, structs
 
+from api.agent.prompting import BundleWording, prompt_lang
 from api.agent.run import Exchange, RunRequest, RunSoFar
 from api.retrieval.library import Library, Pinned
 from api.retrieval.profiles import Preference
-from api.running import CANCELLED, Running
+from api.running import CANCELLED, CRASHED, Running
 from shared.access import Access
 from shared.aside import in_turn
 from shared.clock import NowMs, now_ms
@@ -140,7 +142,12 @@ class RunDesk:
         if ask.conversation_id is not None:
             recalled = await asyncio.to_thread(self._memory.recall, ask.conversation_id, access)
         pinned = await self._library.pin(ask.snapshot_id, access, prefer=ask.prefer)
-        run = Running(new_run_id(self._now_ms()), access)
+        wording = BundleWording(bundle, prompt_lang(ask.question))
+        run = Running(
+            new_run_id(self._now_ms()),
+            access,
+            words=lambda code, error_id: wording.render("failure", code=code, message=error_id),
+        )
         task = run.start(lambda: self._answer(run, ask, pinned, bundle, recalled))
         self._running[run.run_id] = run
         self._tasks.add(task)
@@ -201,9 +208,8 @@ class RunDesk:
         async def cut_off(reason: str) -> RunRecord:
             """After the piece of the run that a thread may still be at, which changes what is recorded here."""
             now_ms = self._now_ms()
-            record = await in_turn(
-                lambda: _cut_off(request, pinned, so_far, reason=reason, started_at_ms=started_at_ms, now_ms=now_ms)
-            )
+            cut = partial(_cut_off, request, pinned, so_far, reason=reason, text=run.text_of(reason))
+            record = await in_turn(lambda: cut(started_at_ms=started_at_ms, now_ms=now_ms))
             return structs.replace(record, answer=_begun(record.answer, recalled))
 
         try:
@@ -221,7 +227,7 @@ class RunDesk:
         except Exception as error:
             run.settle()
             if run.started or not isinstance(error, CiteboundError):  # else it is what kept the run from beginning
-                await self._keep(await cut_off("internal_error"), recalled, pinned.access)
+                await self._keep(await cut_off(CRASHED), recalled, pinned.access)
             raise
         except asyncio.CancelledError:
             record = await cut_off(CANCELLED)
@@ -229,7 +235,7 @@ class RunDesk:
                 RunFailed(
                     run_id=run.run_id,
                     code=CANCELLED,
-                    message="The run was cancelled.",
+                    message=record.answer.text,
                     retryable=False,
                     answer=record.answer,
                 )
@@ -271,7 +277,7 @@ def _begun(answer: Answer, recalled: Recalled | None) -> Answer:
 
 
 def _cut_off(
-    request: RunRequest, pinned: Pinned, so_far: RunSoFar, *, reason: str, started_at_ms: int, now_ms: int
+    request: RunRequest, pinned: Pinned, so_far: RunSoFar, *, reason: str, text: str, started_at_ms: int, now_ms: int
 ) -> RunRecord:
     """What is kept of a run that came to no answer: the question, what it read and what it cost.
 
@@ -282,7 +288,7 @@ def _cut_off(
         answer=Answer(
             run_id=request.run_id,
             status="failed",
-            text="",
+            text=text,
             citations=(),
             limitations=(),
             termination_reason=reason,

@@ -144,7 +144,7 @@ def _remedy(error: CiteboundError) -> str | None:
     return _REMEDIES.get(error.code)
 
 
-def internal(error_id: str) -> Problem:
+def internal(error_id: str, *, run_id: str | None = None) -> Problem:
     """Nothing of what went wrong inside is told; the log knows it under `error_id`."""
     return Problem(
         type=_type("internal_error"),
@@ -154,6 +154,7 @@ def internal(error_id: str) -> Problem:
         code="internal_error",
         remedy=_REMEDIES["internal_error"],
         error_id=error_id,
+        run_id=run_id,
     )
 
 

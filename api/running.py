@@ -17,23 +17,31 @@ _log = logging.getLogger(__name__)
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]  # ASGI's
 T = TypeVar("T")
 
-CANCELLED = "cancelled"
+CANCELLED, CRASHED = "cancelled", "internal_error"  # how a run ends that the agent doesn't end
 TOGETHER_S = 0.005  # that an event waits for those which follow it; a screen shows a new picture every 0.016 s
 
 
 class RunCrashed(Exception):
     """A bug ended the run; the log knows it under `error_id`."""
 
-    def __init__(self, error_id: str) -> None:
+    def __init__(self, run_id: RunId, error_id: str) -> None:
         super().__init__(error_id)
+        self.run_id = run_id
         self.error_id = error_id
 
 
 class Running:
-    """A run that has begun. One reader of its events."""
+    """A run that has begun. One reader of its events.
 
-    def __init__(self, run_id: RunId, access: Access, *, together_s: float = TOGETHER_S) -> None:
+    words: what its asker is told of an end that the agent has no answer for, by its code and the id under which the log knows a bug.
+    """
+
+    def __init__(
+        self, run_id: RunId, access: Access, *, words: Callable[[str, str], str], together_s: float = TOGETHER_S
+    ) -> None:
         self.run_id = run_id
+        self._words = words
+        self._error_id = uuid4().hex[:12]
         self.access = access
         self.failed: RunFailed | None = None  # how it failed, if it did
         self._together_s = together_s
@@ -55,6 +63,10 @@ class Running:
         if self._task is not None and not self._cancelled and not self.settled:
             self._cancelled = True  # a second time would cut off the keeping of its record
             self._task.cancel()
+
+    def text_of(self, code: str) -> str:
+        """What its asker is told when it ends by this code."""
+        return self._words(code, self._error_id)
 
     def settle(self) -> None:
         """What came of it is known: only the keeping is left, which no cancel may cut off."""
@@ -135,24 +147,25 @@ class Running:
 
     def _end(self, task: asyncio.Task[None]) -> None:
         """However it ended: a task that was cancelled before its first step never ran at all; a loop that closes cancels any."""
-        if task.cancelled():
-            when = "before it was kept" if self.started else "before it began"
-            self._fault = self._fault or Conflict(f"The run was cancelled {when}.", ids=[self.run_id])
-            self._tell_failed(CANCELLED, "The run was cancelled.")
-        self._begun.set()
-        self._over.set()
-        self._wake()
+        try:
+            if task.cancelled():
+                when = "before it was kept" if self.started else "before it began"
+                self._fault = self._fault or Conflict(f"The run was cancelled {when}.", ids=[self.run_id])
+                self._tell_failed(CANCELLED)
+        finally:
+            self._begun.set()
+            self._over.set()
+            self._wake()
 
     def _crashed(self, error: Exception) -> None:
-        error_id = uuid4().hex[:12]
-        _log.error("run %s crashed, error_id %s", self.run_id, error_id, exc_info=error)
-        self._fault = RunCrashed(error_id)
-        self._tell_failed("internal_error", f"An error that should not happen did. It is in the log as {error_id}.")
+        _log.error("run %s crashed, error_id %s", self.run_id, self._error_id, exc_info=error)
+        self._fault = RunCrashed(self.run_id, self._error_id)
+        self._tell_failed(CRASHED)
 
-    def _tell_failed(self, code: str, message: str) -> None:
+    def _tell_failed(self, code: str) -> None:
         """The end, for who was told the beginning and no end."""
         if self.started and not self._ended:
-            self.emit(RunFailed(run_id=self.run_id, code=code, message=message, retryable=False))
+            self.emit(RunFailed(run_id=self.run_id, code=code, message=self.text_of(code), retryable=False))
 
 
 class AskerGone(Exception):

@@ -96,20 +96,24 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         {"doubts": [{"sentence": "年假10天。", "problem": "10天"}] * n, "protocol": protocol}
         for n, protocol in zip((1, 2), _PROTOCOLS, strict=True)
     ),
-    "failure": tuple(
-        {"code": code, "message": _UNSEARCHABLE}
-        for code in (
-            *get_args(UpstreamCode),
-            *_LIMITS,
-            "brake_time",
-            "protocol_error",
-            "finalization_failed",
-            "unsupported",
-            "collection_unavailable",
-            "tool_internal_error",
-            "invalid_settings",
-            "other",
-        )
+    "failure": (
+        *(
+            {"code": code, "message": _UNSEARCHABLE}
+            for code in (
+                *get_args(UpstreamCode),
+                *_LIMITS,
+                "brake_time",
+                "protocol_error",
+                "finalization_failed",
+                "unsupported",
+                "collection_unavailable",
+                "tool_internal_error",
+                "cancelled",
+                "invalid_settings",
+                "other",
+            )
+        ),
+        {"code": "internal_error", "message": "5f3a9c0b1d2e"},
     ),
     "problem": tuple(
         {"missing": missing, "reasons": reasons}

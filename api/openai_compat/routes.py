@@ -28,7 +28,7 @@ from api.openai_compat.stream import Envelope, run_chunks, task_chunks, usage_of
 from api.openai_compat.tasks import HEADER, Task, answer_task, task_of
 from api.parts import Parts
 from api.problem import Problem, problem
-from api.running import record_unless_gone
+from api.running import CRASHED, RunCrashed, record_unless_gone
 from api.wishes import ask_for
 from shared.errors import InvalidArgument, NotFound
 from shared.types.events import RunFailed
@@ -87,7 +87,12 @@ async def chat_completions(
     envelope = _envelope(run.run_id, data, parts)
     if data.stream:
         return Live(lambda tell: run_chunks(run, envelope, url, tell, keep_alive_s=parts.heartbeat_s, failure=failure))
-    record = await record_unless_gone(run, request.receive)
+    try:
+        record = await record_unless_gone(run, request.receive)
+    except RunCrashed:
+        if run.failed is None:
+            raise
+        return respond(failure(run.failed), {})
     if run.failed is not None:
         return respond(failure(run.failed), {})
     answer = record.answer
@@ -100,7 +105,7 @@ openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions]
 
 def failure(event: RunFailed) -> Problem:
     """A run that failed, as the error it would have been."""
-    status = 500 if event.code == "internal_error" else 503 if event.retryable else 502
+    status = 500 if event.code == CRASHED else 503 if event.retryable else 502
     return problem(event.code, event.message, status=status, run_id=event.run_id)
 
 

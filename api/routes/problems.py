@@ -40,7 +40,7 @@ def to_problem(request: AnyRequest, error: Exception) -> Problem:
         case CiteboundError():
             return problem_of(error)
         case RunCrashed():
-            return internal(error.error_id)
+            return internal(error.error_id, run_id=error.run_id)
         case RecursionError() if _is_of_decoding(error):
             return problem("malformed_json", "The body is nested too deeply.", status=400)
         case AskerGone() | HTTPException(detail="client disconnected prematurely"):

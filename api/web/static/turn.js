@@ -76,7 +76,7 @@ export class Turn {
     const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
     const chip = (marker) => byMarker.has(marker) && this.chip(byMarker.get(marker));
     const cancelled = answer.termination_reason === "cancelled";
-    const text = answer.text || (cancelled ? words.run.stopped : message);
+    const text = cancelled ? words.run.stopped : answer.text || message;
     const listed = answer.snapshot?.failed_documents?.length; // what is missing, one by one
     const notes = answer.limitations.filter((one) => !(listed && one.code === "snapshot_partial"));
     this.body.append(

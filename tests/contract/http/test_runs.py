@@ -1,6 +1,7 @@
 """Ask, watch, leave, look back: over a real server wherever a connection matters."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Iterable
 
@@ -29,6 +30,7 @@ from tests.promises import promise
 from tests.unit.telemetry.factories import a_record
 
 STREAM = {"Accept": "text/event-stream"}
+STOPPED = "Stopped before there was an answer."
 Emit = Callable[[RunEvent], None]
 
 _event = msgspec.json.Decoder(RunEvent)
@@ -102,20 +104,35 @@ def test_an_error_before_the_first_event_is_a_problem_and_not_a_stream(site: Sit
     assert (reply.status_code, reply.json()["code"]) == (409, "no_snapshot")
 
 
-def test_a_crash_in_mid_stream_ends_it_with_a_failed_run_that_tells_nothing_of_the_inside(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("年假几天？", "未能给出答案。程序内部出错；日志中有详情，编号 {}。"),
+        (
+            "How much leave is there?",
+            "No answer could be given. Something broke inside; the log has the details under {}.",
+        ),
+    ],
+)
+def test_a_crash_in_mid_stream_ends_it_with_a_failed_run_that_tells_nothing_of_the_inside(
+    site: Site, caplog: pytest.LogCaptureFixture, question: str, said: str
+) -> None:
     async def crash(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
         raise RuntimeError("a detail of the inside")
 
     site.publish()
     site.work = crash
-    with site.client() as client:
-        reply = client.post("/api/runs", json={"question": "?"}, headers=STREAM)
+    with site.client() as client, caplog.at_level(logging.ERROR, logger="api.running"):
+        reply = client.post("/api/runs", json={"question": question}, headers=STREAM)
         started, failed = events_of(reply.text.splitlines())
         assert isinstance(started, RunStarted)
         assert isinstance(failed, RunFailed)
-        assert (failed.code, "inside" in reply.text.replace("RunFailed", "")) == ("internal_error", False)
+        assert (failed.code, "a detail" in reply.text) == ("internal_error", False)
         kept = client.get(f"/api/runs/{started.run_id}").json()
         assert (kept["status"], kept["termination_reason"]) == ("failed", "internal_error")
+    (logged,) = [one for one in caplog.records if one.name == "api.running"]
+    error_id = str(logged.getMessage().rpartition(" ")[2])
+    assert kept["text"] == failed.message == said.format(error_id)
 
 
 @pytest.mark.parametrize("headers", [STREAM, {"Accept": "application/json"}], ids=["stream", "json"])
@@ -127,7 +144,7 @@ def test_a_client_that_goes_away_cancels_its_run_and_what_it_cost_is_kept(site: 
         leave_when(chat.reached, "POST", f"{address}/api/runs", headers=headers)
         record = until_kept(site)
     answer, usage = record.answer, record.answer.usage
-    assert (answer.status, answer.termination_reason, answer.text) == ("failed", "cancelled", "")
+    assert (answer.status, answer.termination_reason, answer.text) == ("failed", "cancelled", STOPPED)
     assert chat.inner.cancelled == 1
     assert (usage.model_calls, usage.tool_calls, usage.estimated) == (2, 1, True)
     assert usage.chat_output_tokens == len(SEARCH)
@@ -145,7 +162,7 @@ def test_a_run_that_an_error_of_ours_ends_after_its_first_event_is_kept_as_faile
     with site.client() as client:
         reply = client.post("/api/runs", json={"question": "年假几天？"})
         (kept,) = client.get("/api/runs").json()
-    assert (reply.status_code, reply.json()["code"]) == (500, "internal_error")
+    assert (reply.status_code, reply.json()["code"], reply.json()["run_id"]) == (500, "internal_error", kept["run_id"])
     assert (kept["question"], kept["status"], kept["termination_reason"]) == ("年假几天？", "failed", "internal_error")
 
 
@@ -203,7 +220,7 @@ def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site)
     with (
         site.live() as address,
         httpx.stream(
-            "POST", f"{address}/api/runs", json={"question": "?"}, headers=STREAM, timeout=PATIENCE_S
+            "POST", f"{address}/api/runs", json={"question": "年假几天？"}, headers=STREAM, timeout=PATIENCE_S
         ) as reply,
     ):
         lines = reply.iter_lines()
@@ -216,6 +233,8 @@ def test_a_run_is_cancelled_by_another_request_and_its_asker_is_told(site: Site)
     assert held.cancelled.is_set()
     assert isinstance(failed, RunFailed)
     assert failed.code == "cancelled"
+    assert failed.answer is not None
+    assert failed.message == failed.answer.text == "在得出答案之前已停止。"
     assert again.json()["code"] == "conflict"
 
 

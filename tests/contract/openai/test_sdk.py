@@ -197,6 +197,24 @@ def test_a_run_that_fails_is_an_error_and_is_not_repeated_behind_the_asker_s_bac
         assert f"({asked.run_id})" in error.message
 
 
+async def crash(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
+    raise RuntimeError("a detail of the inside")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_run_that_crashes_says_so_in_the_asker_s_language_and_under_which_id_it_is_kept(
+    site: Site, stream: bool
+) -> None:
+    site.publish()
+    site.work = crash
+    with site.live() as address, sdk(address) as client, pytest.raises(openai.APIError) as crashed:
+        list(cast(Any, client.chat.completions.create)(model=MODEL, messages=ASKED, stream=stream))
+    (kept,) = site.telemetry.list_runs(OWNER, limit=9)
+    assert (crashed.value.code, cast(Any, crashed.value.body)["run_id"]) == ("internal_error", kept.run_id)
+    assert "程序内部出错" in crashed.value.message
+    assert "a detail" not in crashed.value.message
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_closing_the_connection_cancels_the_run(site: Site, stream: bool) -> None:
     async def ask_and_leave(address: str) -> None:

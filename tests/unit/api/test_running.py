@@ -29,7 +29,7 @@ def bounded(scenario: Coroutine[Any, Any, T]) -> T:
 
 
 def begun(work: Work, *, together_s: float) -> Running:
-    run = Running(RUN, OWNER, together_s=together_s)
+    run = Running(RUN, OWNER, words=lambda code, error_id: f"{code}, {error_id}", together_s=together_s)
 
     async def whole() -> RunRecord:
         await work(run)
