@@ -46,26 +46,25 @@ def ask_last(state: State) -> Asking:
 
 
 def withdraw(state: State, code: LimitCode) -> Withdrawing:
-    """Refuse afterwards what was let in last and takes more room than its refusal; False when nothing does.
+    """Refuse afterwards what was let in last of all that takes more room than its refusal; False when nothing does.
 
     What a call can't carry is no evidence for what it says, and leaves the conversation whole. `code`: the limit that it exceeds.
     """
     limit = state.limits.max_context_tokens if code == "context_budget_exceeded" else state.limits.max_request_tokens
-    for one in reversed(state.let_in):
-        told = one.result
-        values = {"tokens": told.tokens, "limit": limit, "room": 0}
-        message = state.wording.render("observation", code=code, **values)
-        texts = (envelope(code, tool=told.tool, message=said) for said in (message, ""))
-        text = next((text for text in texts if state.talk.size(text) < state.talk.size_at(one.place)), None)
-        if text is None:
-            continue
-        if not state.has_limit(code):
-            state.limit(code, tool=told.tool, **values)
-        state.talk.replace(one.place, text)
-        state.withdraw(one)
-        refused = state.resulted(told.tool, code, tokens=told.tokens, blocks=told.blocks, admitted=False)
-        yield replace(refused, turn=told.turn)  # what was said of that turn holds no more
-        return True
+    for explained in (True, False):  # where everything is small, the advice goes as well
+        for one in reversed(state.let_in):
+            told = one.result
+            values = {"tokens": told.tokens, "limit": limit, "room": 0}
+            message = state.wording.render("observation", code=code, **values) if explained else ""
+            text = envelope(code, tool=told.tool, message=message)
+            if state.talk.size(text) < state.talk.size_at(one.place):
+                if not state.has_limit(code):
+                    state.limit(code, tool=told.tool, **values)
+                state.talk.replace(one.place, text)
+                state.withdraw(one)
+                refused = state.resulted(told.tool, code, tokens=told.tokens, blocks=told.blocks, admitted=False)
+                yield replace(refused, turn=told.turn)  # what was said of that turn holds no more
+                return True
     return False
 
 

@@ -145,6 +145,19 @@ def test_an_answer_that_says_that_not_everything_was_read_is_not_complete(code: 
     assert finish(outcome(text, limitations=(told,)), wording=ZH).status == "partial"
 
 
+def test_what_a_source_does_not_show_is_named_without_what_was_code_in_the_answer_acting() -> None:
+    verified = finish(
+        outcome(f"名称是`<Img src=x>`，编号`![X-77](http://stranger.example/c)`。【来源：{A}】"), wording=ZH
+    )
+    assert "`![X-77](" in verified.text  # code, where it stands in the answer
+    (citation,), (claim,), (limitation,) = verified.citations, verified.checks, verified.limitations
+    for told in (citation.problem, claim.problem, limitation.text):
+        assert told is not None
+        assert "X-77" in told
+        assert "![" not in told
+        assert "<" not in told
+
+
 def test_an_answer_that_was_cut_off_is_partial() -> None:
     cut = Limitation(code="answer_cut", text="…")
     assert finish(outcome(f"满一年有五天年假。【来源：{A}】", limitations=(cut,)), wording=ZH).status == "partial"

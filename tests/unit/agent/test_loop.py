@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from api.agent.decisions import Finish
+from api.agent.observation import opened
 from api.agent.steps import Admission, Braked, Broken, Misspoken, Replied, Retried
 from shared.llm.port import ChatUsage, FunctionCall
 from shared.types.events import ToolResulted, TurnStarted
@@ -350,6 +351,14 @@ def test_what_was_told_as_read_and_was_not_is_told_again_as_refused() -> None:
     assert (told[2].tool, told[2].tokens, told[2].blocks) == (told[1].tool, told[1].tokens, told[1].blocks)
     (limitation,) = played.outcome.limitations
     assert json.loads(limitation.text)["tokens"] == told[1].tokens
+
+
+def test_what_takes_no_room_is_not_withdrawn_before_what_does() -> None:
+    script = [search("a"), result(block(0), filler=999), search("b"), result(), fails("provider_context_too_long")]
+    played = play([*script, FINISH])
+    observed = [opened(text) for text in "\n\n".join(observations(played.asked[-1])).split("\n\n")]
+    assert [one.harness_status for one in observed if one] == ["context_budget_exceeded", "ok"]
+    assert played.outcome.ledger.entries == ()
 
 
 def test_the_final_turn_too_withdraws_what_was_never_read() -> None:

@@ -87,6 +87,7 @@ def test_a_small_window_never_fails_a_run_that_has_something_to_withdraw(
         assert verified.status in ("partial", "refused")
     else:
         assert (verified.status, verified.reason) == ("partial", "context_budget_exceeded")
+        assert [one.code for one in verified.limitations].count("context_budget_exceeded") == 1
         assert held(played) == shown(played) == [seen(one, "").block_id for one in range(1, len(held(played)) + 1)]
 
 
