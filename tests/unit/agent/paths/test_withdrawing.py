@@ -35,7 +35,7 @@ def small_window(window: int, *, told: bool, filler: int = 2_000, ratio: int = 1
     def react(effect: AskModel | CallTool) -> Event:
         if isinstance(effect, CallTool):
             number = next(looks)
-            return returns(result(seen(number, f"年假、病假和婚假有几天？年假有{number}天。"), filler=filler))
+            return returns(result(seen(number, f"年假、病假和婚假有几天？年假有{number}天。"), filler=filler + number))
         own = sum(len(message.content) + 5 for message in effect.messages)
         if ratio * own + effect.max_output_tokens > window:
             return fails("provider_context_too_long", window_tokens=window if told else None)
