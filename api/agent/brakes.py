@@ -45,6 +45,11 @@ def due(*, tool_calls: int, no_gain: int, elapsed_ms: int, limits: Limits) -> Br
         return "brake_time"
     if tool_calls >= limits.max_tool_calls:
         return "brake_count"
-    if no_gain >= NO_GAIN_RETRIEVALS:
+    if spins(no_gain):
         return "brake_gain"
     return None
+
+
+def spins(no_gain: int) -> bool:
+    """Whether so many retrievals without gain in a row are enough."""
+    return no_gain >= NO_GAIN_RETRIEVALS

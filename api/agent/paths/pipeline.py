@@ -10,6 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.agent import brakes
 from api.agent.ending import Steps, closed
 from api.agent.exact_names import exact_names
 from api.agent.loop import run
@@ -19,7 +20,7 @@ from api.agent.paths.evidence import Look, drop, kept, scan, search
 from api.agent.paths.sufficiency import Sufficiency, judge, signals, unusable
 from api.agent.prompting import Asked, task
 from api.agent.state import State
-from api.agent.steps import Effect, Event, Noted
+from api.agent.steps import Braked, Effect, Event, Noted
 from shared.telemetry import names
 
 MORE_LOOKS = 2  # after the first, whichever way
@@ -65,7 +66,9 @@ def gather(state: State, question: str, query: str, *, correct: bool, keep: froz
     """Search for one question, judge, and correct: drop what is unusable and look again.
 
     `correct` False: what is insufficient is left to the caller. `keep`: blocks of other questions, never dropped.
+    The gain brake counts within one question: another one may well find the same blocks, and they are no less its evidence.
     """
+    state.no_gain = 0
     first = yield from search(state, query, question=question)
     if not isinstance(first, Look):
         return Gathered(looks=(), verdict="insufficient", closed=first)
@@ -90,6 +93,9 @@ def _again(state: State, question: str, before: tuple[Look, ...], keep: frozense
     for kind, query in queries:
         why = yield from closed(state)
         if why is not None:
+            break
+        if before and brakes.spins(state.no_gain):  # it is found, in whatever words; what is insufficient is not
+            yield Braked(kind="brake_gain")
             break
         look = yield from (
             scan(state, query, question=question)
