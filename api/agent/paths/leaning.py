@@ -9,6 +9,7 @@ import re
 from api.agent.paths.generic import names_nothing
 from api.agent.paths.router import is_small_talk
 
+LOOKED_AT = 400  # code points of a question: a longer one brings along what its pronouns mean
 _REFERRED_ZH = (
     "项目|工程|产品|活动|会议|方案|计划|设备|系统|课题|案件|案|机型|型号|項目|產品|活動|會議|計劃|設備|系統|課題"
 )
@@ -56,7 +57,7 @@ _NAMED_EN = re.compile(r"(?<=\s)[A-Z]\w+|\w+'s\b|\b(?:the|an?|each|every|both)\s
 
 def leans(question: str) -> bool:
     """Whether a question asked in a conversation can't be understood without what came before."""
-    said = question.strip()
+    said = question.strip()[:LOOKED_AT]
     if is_small_talk(said):
         return False
     if _OPENER_ZH.match(said) or ELLIPSIS_ZH.match(said) or _OPENER_EN.match(said):

@@ -65,6 +65,12 @@ def test_a_pronoun_that_means_something_in_the_question_points_nowhere_else(ques
     assert not leans(question)
 
 
+def test_a_long_message_brings_along_what_its_pronouns_mean() -> None:
+    assert not leans("How many days of annual leave are there? " + "Each team plans leave early. " * 20 + "Does it?")
+    assert not leans("年假有几天？" + "各团队提前安排休假。" * 50 + "它呢？")
+    assert leans("Does it? " + "Each team plans leave early. " * 20)
+
+
 @pytest.mark.parametrize("question", ["你好", "谢谢", "好的", "是的", "没有了", "Who are you?", "ok", "", "？", "1"])
 def test_what_asks_nothing_leans_on_nothing(question: str) -> None:
     assert not leans(question)
