@@ -1,7 +1,7 @@
 """Strings of a question that mean themselves: identifiers and quoted words. Pure.
 
-No rewording may touch them, and the keyword search or a scan finds them where meaning does not. Q3, FY2024 and 12V are none: a text
-may write 第三季度, "fiscal 2024" and "12 volts" (see pins.py).
+No rewording may touch them, and the keyword search or a scan finds them where meaning does not. Q3, FY2024, 12V and 3rd are none: a text
+may write 第三季度, "fiscal 2024", "12 volts" and "third" (see pins.py).
 """
 
 import re
@@ -18,13 +18,15 @@ _IDENTIFIER = re.compile(
 _PERIOD = re.compile(
     r"(?:FY|CY)?-?(?:(?:19|20)\d\d-?)?(?:[QH][1-4]|[1-4][QH])|(?:FY|CY)-?(?:19|20)?\d\d", re.IGNORECASE
 )
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+_BEHIND = " \t\u3000,.;:?!，。；：？！、…"  # within the quotation marks, as in “Classic,” and no part of what is quoted
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?[A-Za-z]{1,3}")
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 
 
 def exact_names(question: str) -> list[str]:
     """Quoted words and identifiers, longest first."""
-    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(question)]
+    quoted = [next(filter(None, match.groups())).strip().rstrip(_BEHIND) for match in _QUOTED.finditer(question)]
     names = {*quoted, *identifiers(question)}
     return sorted((name for name in names if name), key=lambda name: (-len(name), name))
 
@@ -52,7 +54,7 @@ def spelled(name: str) -> re.Pattern[str]:
 
 
 def _fixes_something(name: str) -> bool:
-    """Whether it is a period or an amount."""
-    if _PERIOD.fullmatch(name):
+    """Whether it is a period, an ordinal or an amount."""
+    if _PERIOD.fullmatch(name) or _ORDINAL.fullmatch(name):
         return True
     return _AMOUNT.fullmatch(name) is not None and any(one.unit is not None for one in facts(name).quantities)

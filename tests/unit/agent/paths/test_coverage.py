@@ -108,6 +108,12 @@ def test_a_quoted_word_is_a_name_of_the_question_as_well() -> None:
         ("ZX-9 和 ZX-10 的力矩有什么区别？", parts("zx9 的力矩是多少？", "ZX 10 的力矩是多少？")),
         ("《员工手册》里的“年假”和“病假”各几天？", parts("员工手册的年假有几天？", "员工手册的病假有几天？")),
         ("How do the plan's price and the tools' cost compare?", parts("What is the price?", "What is the cost?")),
+        (
+            'Is the "Classic," or the "Standard" heavier?',
+            parts("How heavy is the Classic?", "How heavy is the Standard?"),
+        ),
+        ("“热备。”和“冷备？”有什么区别？", parts("热备是什么？", "冷备是什么？")),
+        ("Did the 1st or the 2nd edition sell better?", parts("Sales of the first edition?", "Sales of edition two?")),
         ("How does Q3 2023 compare with FY2022?", parts("Revenue in the third quarter of 2023?", "Revenue in 2022?")),
         ("年假和病假哪个更长？", parts("年假有几天？", "病假有几天？")),
     ],
