@@ -28,14 +28,14 @@ _COUNTED = _words(
 )
 _ASKING_ZH = _words(
     "什么 什么时候 什么时间 什么样 哪 哪个 哪些 哪里 哪儿 哪位 哪种 谁 何 何时 何地 何处 何人 何种 为何 为什么 怎么 怎样 怎么样 怎么办 如何"
-    " 多少 多久 多长 多长时间 多大 多高 多远 多重 多快 多宽 几 几时 是否 有没有 是不是 能不能 可不可以 会不会 要不要 能否 可否 吗 呢"
+    " 多少 多久 多长 多长时间 多大 多高 多远 多重 多快 多宽 几 几时 是否 有没有 是不是 能不能 可不可以 会不会 要不要 能否 可否 吗 呢 啥 啥时候 啥样 为啥 咋 咋样 咋办"
 ) | frozenset(map("".join, product(("几", "多少", "哪", "哪一", "第几", "哪几"), _COUNTED)))
 _PLAIN_ZH = _words(
     "是 在 于 由 被 把 对 对于 从 到 到底 究竟 的 了 过 都 也 还 又 再 就 才 只 最 最后 最终 最初 最早 最近 目前 现在 当时 后来 之后 之前"
     " 以后 以前 将 会 能 可 可以 要 需 需要 应 应该 应当 必须 想 有 没有 没 不 未 已 已经 曾 曾经 大概 大约 一共 总共 共 分别 具体 主要 一般"
     " 通常 平均 实际 正式 首次 第一次 里 里面 内 中 和 与 或 及 以及 跟 按 按照 根据 请 请问 我 我们 你 您 给 让 帮我 那 那么 所以 好的 嗯 哦"
     " 其他 其它 其余 别的 另外 一个 一些 一下 每次 每个 各 更多 更 很 为 即可 详细 真的 真 吧 啊 呀 人 样 时候 地方 起 得 出 出来 上 下来 完 成"
-    " 去年 今年 明年 前年 上半年 下半年 一年 每年 一月 每月 一天 每天 一次 来 怎样 会怎样 什么样 最晚 最早 最多 最少 最高 最低 最大 最小 至少 哪些人 谁来"
+    " 去年 今年 明年 前年 上半年 下半年 一年 每年 一月 每月 一天 每天 一次 来 怎样 会怎样 什么样 最晚 最早 最多 最少 最高 最低 最大 最小 至少 哪些人 谁来 英文 中文"
 )
 _NOUNS_ZH = _words(
     "预算 费用 价格 单价 总价 成本 金额 总额 数额 数量 总数 比例 占比 负责人 责任人 联系人 经办人 审批人 批准人 申请人 发起人 创始人 创办人 作者"
@@ -56,20 +56,23 @@ _VERBS_ZH = _words(
     " 设立 开发 研发 设计 发明 生产 制造 发生 发现 出现 出版 出生 去世 逝世 毕业 获得 获奖 当选 上任 任职 担任 失败 成功 中断 停机 停产 损坏 关闭"
     " 开放 开通 启用 保存 存放 保管 组成 构成 包括 包含 分 分为 分成 涉及 适用 适用于 符合 达到 超过 增加 减少 提高 降低 上升 下降 变化 改变 导致 造成 引起"
     " 评价 评估 评审 选择 选定 指定 任命 授权 同意 反对 拒绝 撤销 理解 解释 了解 知道 说说 说明 介绍 展开 讲讲 举例 举例说明 举个例子 补充 证明 验证"
-    " 统计 收费 收取 写 做 说 讲 用 买 卖 建 修 换 选 算 查 改 付 看 找 叫 指 查到 看到 找到 算出 说的 花 管理 交 签字 出钱 违反 错过 花费 办 拿 领 领取 报名 加 带"
+    " 统计 收费 收取 写 做 说 讲 用 买 卖 建 修 换 选 算 查 改 付 看 找 叫 指 批 批下来 跨年 折现 转让 结转 累计 退 退款 延长 补办 补交 代办 代签 撤回 查到 看到 找到 算出 说的 花 管理 交 签字 出钱 违反 错过 花费 办 拿 领 领取 报名 加 带"
 )
-_ORDERS_ZH = _words("说说 说明 介绍 展开 讲讲 举例 举例说明 举个例子 解释 补充 详细")
-_WORDS_ZH = _ASKING_ZH | _PLAIN_ZH | _NOUNS_ZH | _VERBS_ZH
+_ORDINALS_ZH = frozenset(map("".join, product("第", "一二三四五六", (*_COUNTED, "点"))))
+_ORDERS_ZH = _words(
+    "总结 概括 归纳 翻译 换成 列出 列出来 列表 说一遍 简单 简短 一点 说说 说明 介绍 展开 讲讲 举例 举例说明 举个例子 解释 补充 详细"
+)
+_WORDS_ZH = _ASKING_ZH | _PLAIN_ZH | _NOUNS_ZH | _VERBS_ZH | _ORDERS_ZH | _ORDINALS_ZH
 
 _ASKING_EN = _words(
-    "what which who whom whose when where why how is are was were do does did has have can could may should will would any"
+    "what whats which who whos whom whose when where why how is are was were do does did has have can could may should will would any"
 )
 _PLAIN_EN = _words(
     "be been being am done had might must shall the a an some all both each every no not of for to from in on at by with about into over under"
     " between during until till since after before as than then there here and or but if so please tell me us i we my our you your much many long"
     " often far old big large high soon well exactly actually really currently now today later again already yet still ever else other others"
     " another anyone anybody anything someone something everything one ones more most less least first last next final latest current exact main"
-    " specific general usually typically kind kinds type types way ways out just only also too come happen happens happened s t re ll ve d"
+    " specific general usually typically kind kinds type types way ways out just only also too come happen happens happened cheaper cheapest better best worse faster slower newer older larger bigger smaller longer shorter higher lower english chinese s t re ll ve d"
 )
 _NOUNS_EN = _words(
     "budget cost costs price prices fee fees amount number total percentage share owner manager leader head author authors supplier vendor"
@@ -102,8 +105,10 @@ _VERBS_EN = _words(
     " clarify describe summarise summarize give know known work works worked take takes took taken need needs needed require requires required last"
     " lasts responsible available valid allowed possible sure late early expensive go find found miss missed opt manage managed ask asked object objected"
 )
-_ORDERS_EN = _words("explain elaborate clarify describe summarise summarize give tell mean meant meaning sure really")
-_WORDS_EN = _ASKING_EN | _PLAIN_EN | _NOUNS_EN | _VERBS_EN
+_ORDERS_EN = _words(
+    "explain elaborate clarify describe summarise summarize give please list translate tell mean meant meaning sure really"
+)
+_WORDS_EN = _ASKING_EN | _PLAIN_EN | _NOUNS_EN | _VERBS_EN | _ORDERS_EN
 
 # what asks about the thing that was said, not about the thing that was named
 _OF_WHAT_WAS_SAID = _words(
@@ -171,7 +176,7 @@ def _generic(question: str) -> list[str] | None:
     if _DEFINED_EN.search(said):
         return None
     words = _LATIN.findall(said.casefold())
-    if any(word[0].isupper() for word in _LATIN.findall(said)[1:] if word != "I"):
+    if any(word[0].isupper() for word in _LATIN.findall(said)[1:] if word not in ("I", "English", "Chinese")):
         return None
     return (
         words

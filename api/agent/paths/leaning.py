@@ -16,7 +16,7 @@ _REFERRED_ZH = (
 THIS_ZH = re.compile(rf"[本此该該](?:{_REFERRED_ZH})")
 _PRONOUN_ZH = re.compile(
     r"(?P<person>(?:它|牠)们?|(?<![其吉])[他她](?:们|們)?(?![人国國])|(?:它|牠)們)"
-    r"|(?<![”》」』\"])[这那這](?:个|個|些|种|種|款|份|项|項)"
+    r"|(?<![”》」』\"])[这那這](?:个|個|些|种|種|款|份|项|項|家|位|台|本|篇|条|條|场|場|件|批|类|類)"
     r"|(?<!的)其中(?!一)|^其(?![他它实實次余餘中间間])|[这那這][样樣]|前者|后者|後者|上述|上面(?:的|提到的|說的|说的)?|(?<![应應活])[该該](?=[\u4e00-\u9fff])"
     r"|上一?个?(?:问题|回答|答案|条)|刚才|剛才|前面(?:说|提到|說)|你(?:刚|说|提到|說|剛)"
     rf"|{THIS_ZH.pattern}"
@@ -34,7 +34,7 @@ _POINTS_EN = re.compile(
     r"\bthe (?:former|latter)\b|\bthe same (?:appl(?:y|ies)|goes?|holds?|true|thing)\b|^\W*(?:is|was|does|do|did|will) the same\b"
     r"|\bth(?:is|ese|ose)\b(?! (?:who|year|month|week|quarter|morning|days|time)\b)"
     # "the city that": relative; "does that", "about that": it points back
-    r"|^\W*that\b|\b(?:is|was|are|were|does|do|did|can|could|will|would|should|has|have|about|of|for|on|at|by|from|to|with|after|before|than|like|why|how|when|where|who) that\b",
+    r"|^\W*that\b|\bthat\W*$|\b(?:is|was|are|were|does|do|did|can|could|will|would|should|has|have|about|of|for|on|at|by|from|to|with|after|before|than|like|why|how|when|where|who) that\b",
     re.IGNORECASE,
 )
 _OWNED_EN = re.compile(r"\b(?:its|their|his|her)\b", re.IGNORECASE)
