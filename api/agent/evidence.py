@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
 from api.agent.pins import Pin, ordinals, periods
+from api.agent.units import Likeness, is_spelled, likeness
 from api.agent.words import content_terms
 from shared.text.fold import fold
 from shared.text.lang import detect_lang
@@ -20,6 +21,7 @@ _DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc
 _COUNTABLE = frozenset(map(str, range(2, 11)))
 _BORDERS = frozenset('.!?。！？;；:："”』」)）]】|*#>…')
 _PERIODS = ("quarter", "half")
+_YEAR = re.compile(r"1\d{3}|20\d\d")
 _TOGETHER = 3  # sentences that one statement may draw on
 
 
@@ -33,6 +35,10 @@ class Evidence:
     @cached_property
     def facts(self) -> Facts:
         return facts(self.text)
+
+    @cached_property
+    def units(self) -> frozenset[str | None]:
+        return frozenset(one.unit for one in self.facts.quantities)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -105,7 +111,7 @@ def foreign(sentence: str, shown: Evidence) -> bool:
 def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tuple[str, ...]:
     """The facts of the sentence, as written, that the evidence doesn't show."""
     seen = shown.facts
-    found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, seen)]
+    found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, shown)]
     found += [one.written for one in said.dates if not _has_date(one, seen)]
     found += [pin.written for pin in periods(sentence) if not shown.shows(pin)]
     if not (foreign and _is_east(shown.text, shown.lang)):  # a Latin name may stand there in another script
@@ -115,12 +121,14 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def doubtful(said: Facts, shown: Evidence) -> bool:
-    """Whether a figure is there, but perhaps not of that: in words, with another sign, or beside a word that is no unit we know."""
+def doubtful(said: Facts, shown: Evidence) -> tuple[str, ...]:
+    """The figures, as written, that are there, but perhaps not of that: in words, with another sign, or with a unit of which
+    the evidence doesn't say that it is that one."""
     units = {one.unit for one in said.quantities}
-    return any(
-        _other_measure(one, shown.facts, units) if _has_quantity(one, shown.facts) else _may_differ(one, shown)
+    return tuple(
+        one.written
         for one in said.quantities
+        if (_other_measure(one, shown, units) if _has_quantity(one, shown) else _may_differ(one, shown))
     )
 
 
@@ -144,22 +152,33 @@ def _may_differ(one: Quantity, shown: Evidence) -> bool:
     return reworded and any(other.value == opposite for other in shown.facts.quantities)
 
 
-def _has_quantity(one: Quantity, seen: Facts) -> bool:
+def _has_quantity(one: Quantity, shown: Evidence) -> bool:
+    seen = shown.facts
     same = _same_value(one, seen)
     if same:
         # a unit that the evidence gives elsewhere, e.g. in a table's head, can't be refuted here
-        return one.unit is None or any(other.unit in (one.unit, None) for other in same)
+        return one.unit is None or any(other.unit is None or _like(one, other, shown) != "other" for other in same)
     if any(one.value in (str(date.year), str(date.month), str(date.day)) for date in seen.dates):
         return True
     return any(one.value == name.lower().lstrip("v") for name in seen.names)
 
 
-def _other_measure(one: Quantity, seen: Facts, units: set[str | None]) -> bool:
+def _other_measure(one: Quantity, shown: Evidence, units: set[str | None]) -> bool:
     """`units`: of the sentence; in "5 to 10 mg" the 5 has one too."""
-    same = _same_value(one, seen)
+    same = _same_value(one, shown.facts)
+    if not same or (one.unit == "year" and _YEAR.fullmatch(one.value)):
+        return False
     if one.unit is None:
-        return bool(same) and all(other.unit is not None and other.unit not in units for other in same)
-    return bool(same) and all(other.unit is None and other.after for other in same)
+        return all(other.unit is not None and other.unit not in units for other in same)
+    if any(_like(one, other, shown) == "same" for other in same):
+        return False
+    return any(other.unit is not None or other.after for other in same) or not is_spelled(one.unit, shown.text)
+
+
+def _like(one: Quantity, other: Quantity, shown: Evidence) -> Likeness:
+    if one.unit is None or other.unit is None:
+        return "perhaps"
+    return likeness(one.unit, other.unit, lang=shown.lang, units=shown.units)
 
 
 def _same_value(one: Quantity, seen: Facts) -> list[Quantity]:

@@ -8,11 +8,23 @@ from functools import lru_cache
 from msgspec import Struct
 
 from api.agent.numerals import Spelled, in_digits
+from api.agent.units import (
+    BEHIND_SHORT,
+    CODES,
+    SHORT,
+    SPELLINGS,
+    TIMES,
+    alternatives,
+    clearer,
+    money_before,
+    short_times,
+)
 from shared.text.sentences import sentences
 
 
 class Quantity(Struct, frozen=True, kw_only=True):
-    """`value`: normalised, multipliers applied (3.5万 and 35000 are one), signed. `unit`: canonical, None if none of the table follows.
+    """`value`: normalised, multipliers applied (3.5万 and 35000 are one), signed. `unit`: canonical, a currency's sign in front
+    included; None if none of the table stands there.
 
     `in_words`: written 三百 or "three hundred". `after`: the character or word behind it.
     """
@@ -43,100 +55,18 @@ class Facts(Struct, frozen=True, kw_only=True):
     quoted: tuple[str, ...]
 
 
-_UNITS: dict[str, tuple[str, ...]] = {
-    "%": ("%", "percent", "per cent"),
-    "pp": ("percentage points", "percentage point", "个百分点", "百分点"),
-    "‰": ("‰", "per mille", "per mil"),
-    "km/h": ("km/h", "kph", "公里/小时", "千米/小时"),
-    "km2": ("km2", "square kilometers", "square kilometres", "平方公里", "平方千米"),
-    "m2": ("m2", "square meters", "square metres", "平方米"),
-    "m3": ("m3", "cubic meters", "cubic metres", "立方米"),
-    "km": ("km", "kilometers", "kilometres", "kilometer", "kilometre", "公里", "千米"),
-    "cm": ("cm", "centimeters", "centimetres", "厘米"),
-    "mm": ("mm", "millimeters", "millimetres", "毫米"),
-    "nm": ("nm", "nanometers", "nanometres", "纳米"),
-    "m": ("meters", "metres", "meter", "metre", "m", "米"),
-    "mile": ("miles", "mile", "英里"),
-    "ft": ("feet", "foot", "ft", "英尺"),
-    "kg": ("kg", "kilograms", "kilogram", "公斤", "千克"),
-    "mg": ("mg", "milligrams", "毫克"),
-    "g": ("grams", "gram", "g", "克"),
-    "t": ("tonnes", "tons", "吨"),
-    "ml": ("ml", "milliliters", "millilitres", "毫升"),
-    "l": ("liters", "litres", "liter", "litre", "升"),
-    "°C": ("°C", "℃", "degrees Celsius", "摄氏度"),
-    "°F": ("°F", "℉", "degrees Fahrenheit", "华氏度"),
-    "ms": ("ms", "milliseconds", "毫秒"),
-    "μs": ("μs", "microseconds", "微秒"),
-    "s": ("seconds", "second", "sec", "s", "秒钟", "秒"),
-    "min": ("minutes", "minute", "mins", "min", "分钟"),
-    "h": ("hours", "hour", "hrs", "h", "小时"),
-    "day": ("days", "day", "天"),
-    "week": ("weeks", "week", "周", "星期"),
-    "month": ("months", "month", "个月"),
-    "year": ("years old", "years", "year", "岁", "年"),
-    "USD": ("US dollars", "dollars", "USD", "美元"),
-    "EUR": ("euros", "EUR", "欧元"),
-    "CNY": ("yuan", "RMB", "CNY", "人民币", "元"),
-    "TB": ("TB",),
-    "GB": ("GB",),
-    "MB": ("MB",),
-    "KB": ("KB",),
-    "Hz": ("Hz", "赫兹"),
-    "kHz": ("kHz", "千赫"),
-    "MHz": ("MHz", "兆赫"),
-    "GHz": ("GHz", "吉赫"),
-    "W": ("watts", "watt", "W", "瓦特", "瓦"),
-    "kW": ("kW", "kilowatts", "千瓦"),
-    "MW": ("MW", "megawatts", "兆瓦"),
-    "kWh": ("kWh", "kilowatt hours", "kilowatt-hours", "千瓦时"),
-    "V": ("volts", "volt", "V", "伏特", "伏"),
-    "kV": ("kV", "kilovolts", "千伏"),
-    "A": ("amperes", "ampere", "amps", "安培"),
-    "mA": ("mA", "milliamperes", "毫安"),
-    "bar": ("bar", "巴"),
-    "Pa": ("Pa", "pascals", "帕"),
-    "kPa": ("kPa", "千帕"),
-    "MPa": ("MPa", "兆帕"),
-    "N": ("newtons", "牛顿"),
-    "dB": ("dB", "decibels", "分贝"),
-    "rpm": ("rpm", "revolutions per minute", "转/分"),
-    "person": ("people", "persons", "人"),
-}
-_SPELLINGS = {spelling: unit for unit, spellings in _UNITS.items() for spelling in spellings}
-_TIMES = {
-    "万亿": 10**12,
-    "千亿": 10**11,
-    "百亿": 10**10,
-    "十亿": 10**9,
-    "千万": 10**7,
-    "百万": 10**6,
-    "亿": 10**8,
-    "万": 10**4,
-    "trillion": 10**12,
-    "billion": 10**9,
-    "million": 10**6,
-    "thousand": 10**3,
-}
-
-
-def _alternatives(words: dict[str, object]) -> str:
-    """Longest first; a Latin spelling must end where the word does."""
-    ordered = sorted(words, key=len, reverse=True)
-    return "|".join(
-        re.escape(word) + (r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalnum() else "") for word in ordered
-    )
-
-
 # "-40" is negative, "30-40", "3天-5天", "30°C-40°C" and "GB-40" are not
 _SIGN = re.compile(
     r"(?:(?<![A-Za-z0-9_.)\]%])(?<!\d[\u4e00-\u9fff])(?<!\d[\u4e00-\u9fff]{2})-|(?:负|零下)\s?|(?i:\b(?:minus|negative)\s))\Z"
 )
 _LONGEST_SIGN = len("negative ")
 _NUMBER = re.compile(  # begins with a digit, so that a search passes over everything else at once
-    r"(?P<digits>\d(?<![A-Za-z0-9_.].)(?:\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*(?:\.\d+)?))(?![\d_]|\.\d)"
-    rf"(?:\s?(?P<times>{_alternatives(dict(_TIMES))}))?(?:余|多)?(?:[\s-]?(?P<unit>{_alternatives(dict(_SPELLINGS))}))?"
+    rf"(?P<digits>\d(?:(?<![A-Za-z0-9_.].)|(?<=(?:{'|'.join(CODES)}).))"
+    r"(?:\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*(?:\.\d+)?))(?![\d_]|\.\d)"
+    rf"(?:\s?(?P<times>{alternatives(TIMES)}))?(?:余|多)?(?:[\s-]?(?P<unit>{alternatives(SPELLINGS)}))?"
 )
+_SHORT_AMOUNT = re.compile(r"\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)")
+_GLUED_CODE = re.compile(rf"(?:{'|'.join(CODES)})\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)?")
 _DECADE = re.compile(r"\d0s$")  # the 1990s
 _AFTER = re.compile(r"\s?([A-Za-z]+|[\u4e00-\u9fff])")
 _PERCENT_ZH = re.compile(r"百分之(\d+(?:\.\d+)?)")
@@ -192,16 +122,31 @@ def facts(text: str) -> Facts:
     names: list[str] = []
 
     def taken(match: re.Match[str]) -> str:
-        if _NUMBER.fullmatch(match[0]):
+        if _NUMBER.fullmatch(match[0]) or _is_amount(rest, match):
             return match[0]
         names.append(match[0])
         return " " * len(match[0])
 
     without = _IDENTIFIER.sub(taken, rest)
-    names += _capitalised(without)
-    return Facts(
-        quantities=_quantities(without, spelled, plain), dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted
+    found, units = _quantities(without, spelled, plain)
+    names += _capitalised(_lowered(without, units))
+    return Facts(quantities=found, dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted)
+
+
+def _is_amount(text: str, match: re.Match[str]) -> bool:
+    """Whether what may be an identifier is money: RMB300, the 5bn of "$5bn" and of "5bn euros"."""
+    if _GLUED_CODE.fullmatch(match[0]):
+        return True
+    return _SHORT_AMOUNT.fullmatch(match[0]) is not None and (
+        money_before(text, match.start()) is not None or BEHIND_SHORT.match(text, match.end()) is not None
     )
+
+
+def _lowered(text: str, units: list[tuple[int, int]]) -> str:
+    """`units`: (start, end) of what is no name, though it has capitals: Nm, USD."""
+    for start, end in units:
+        text = text[:start] + text[start:end].lower() + text[end:]
+    return text
 
 
 @lru_cache(maxsize=512)
@@ -245,37 +190,67 @@ def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Da
     return text, tuple(date for _, _, date in sorted(found, key=lambda one: one[0]))
 
 
-def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[Quantity, ...]:
-    """`text`: that of `spelled`, which was `plain`, with blanks for what is no quantity."""
+def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[tuple[Quantity, ...], list[tuple[int, int]]]:
+    """The second: where units stand. `text`: that of `spelled`, which was `plain`, with blanks for what is no quantity."""
 
     def written(start: int, end: int) -> str:
         return plain[spelled.original(start) : spelled.original(end, end=True)].strip()
 
     found: list[Quantity] = []
+    units: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
-        value = _value(match["digits"], match["times"])
-        start = match.start()
-        sign = _SIGN.search(text, max(start - _LONGEST_SIGN, 0), start)
+        measure = _measure(text, match)
+        start, sign = measure.start, _sign(text, match.start()) or _sign(text, measure.start)
         behind = _AFTER.match(text, match.end("digits"))
         found.append(
             Quantity(
-                value=f"-{value}" if sign else value,
-                unit=None if _DECADE.search(match[0]) else _SPELLINGS.get(match["unit"] or ""),
-                written=written(sign.start() if sign else start, match.end()),
+                value=f"-{measure.value}" if sign else measure.value,
+                unit=None if _DECADE.search(match[0]) else measure.unit,
+                written=written(min(start, sign.start()) if sign else start, measure.end),
                 in_words=spelled.in_words(match.start("digits"), match.end("digits")),
                 after=behind[1].lower() if behind else "",
             )
         )
+        if measure.unit is not None:
+            units += [(start, match.start()), (match.end("digits"), measure.end)]
     found += [
-        Quantity(value=_value(match[1], None), unit="%", written=written(*match.span()))
+        Quantity(value=_value(match[1], 1), unit="%", written=written(*match.span()))
         for match in _PERCENT_ZH.finditer(text)
     ]
-    return tuple(found)
+    return tuple(found), units
 
 
-def _value(digits: str, times: str | None) -> str:
+class _Measure(Struct, frozen=True, kw_only=True):
+    """`start`, `end`: with the currency in front and the unit behind."""
+
+    value: str
+    unit: str | None
+    start: int
+    end: int
+
+
+def _measure(text: str, match: re.Match[str]) -> _Measure:
+    sign = _sign(text, match.start())
+    money = money_before(text, sign.start() if sign else match.start())
+    unit, times, end = SPELLINGS.get(match["unit"] or ""), TIMES.get(match["times"] or "", 1), match.end()
+    short = None if match["times"] else SHORT.match(text, match.end("digits"))
+    behind = BEHIND_SHORT.match(text, short.end()) if short else None
+    if short and (money or behind):
+        unit, times, end = SPELLINGS[behind[1]] if behind else None, short_times(short[1]), (behind or short).end()
+    if money:
+        unit = clearer(money[1], unit)
+    return _Measure(
+        value=_value(match["digits"], times), unit=unit, start=money[0] if money else match.start(), end=end
+    )
+
+
+def _sign(text: str, start: int) -> re.Match[str] | None:
+    return _SIGN.search(text, max(start - _LONGEST_SIGN, 0), start)
+
+
+def _value(digits: str, times: int) -> str:
     try:
-        value = Decimal(digits.replace(",", "")) * _TIMES.get(times or "", 1)
+        value = Decimal(digits.replace(",", "")) * times
         return format(value.normalize(), "f")
     except InvalidOperation:
         return digits

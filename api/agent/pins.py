@@ -12,6 +12,7 @@ from msgspec import Struct
 from api.agent.facts import facts, plain_text
 from api.agent.numerals import in_digits
 from api.agent.sought import Searched, Sought
+from api.agent.units import usual
 
 
 class Pin(Struct, frozen=True):
@@ -69,7 +70,7 @@ def pins(text: str) -> tuple[Pin, ...]:
             found.append(Pin("day", f"{date.month}-{date.day}", date.written))
     for one in said.quantities:
         if one.unit is not None and not one.is_article and not (one.unit == "year" and _YEAR.fullmatch(one.value)):
-            found.append(Pin("amount", f"{one.value} {one.unit}", one.written))
+            found.append(Pin("amount", f"{one.value} {usual(one.unit)}", one.written))
     return _once(found)
 
 

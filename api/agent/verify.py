@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from api.agent.anchors import misplaced, turned_round
 from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read
-from api.agent.facts import GENERIC, facts
+from api.agent.facts import GENERIC, Facts, facts, plain_text
 from api.agent.polarity import agreement
 from api.agent.standing import conditioned, narrowed, spread
 from api.agent.stated import INFERENCE, LIST_MARK
@@ -65,7 +65,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     absent = missing(sentence, said, shown, foreign=other_language)
     if absent:
         return Checked(verdict="unsupported", missing=absent, score=shared, reason="missing")
-    unsure = doubtful(said, shown)
+    unsure = bool(doubtful(said, shown))
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
     if terms and shared < FOREIGN_SCORE and not found and not other_language:
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
@@ -77,7 +77,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     if (
         not enough
         or unsure
-        or (not other_language and _in_doubt(sentence, shown, together=len(evidence) == 1 and not found))
+        or (not other_language and _in_doubt(sentence, said, shown, together=len(evidence) == 1 and not found))
     ):
         return Checked(verdict="unchecked", missing=(), score=shared)
     return Checked(verdict="supported", missing=(), score=shared)
@@ -105,22 +105,33 @@ def _share(said: frozenset[str], seen: frozenset[str]) -> float:
     return len(said & seen) / len(said) if said else 0.0
 
 
-def _in_doubt(sentence: str, shown: Evidence, *, together: bool) -> bool:
+def _in_doubt(sentence: str, said: Facts, shown: Evidence, *, together: bool) -> bool:
     """Whether something in the sentence may not be what the evidence has, though no letter proves it.
 
     `together`: whether its words must stand in one place.
     """
+    words = _without_measures(sentence, said, shown)
     return (
         (together and _near(sentence, shown) < NEAR_SCORE)
         or conditioned(sentence, shown.text)
-        or _unshown_name(sentence, shown)
-        or says_more(sentence, shown.text, terms_shown=shown.terms)
+        or _unshown_name(words, shown)
+        or says_more(words, shown.text, terms_shown=shown.terms)
         or other_part(sentence, shown)
         or misplaced(sentence, shown.text)
         or turned_round(sentence, shown.text)
         or spread(sentence, shown.text)
         or narrowed(sentence, shown.text)
     )
+
+
+def _without_measures(sentence: str, said: Facts, shown: Evidence) -> str:
+    """Without figures that have a unit and stand there with it in another spelling: their words needn't."""
+    measures = [one.written for one in said.quantities if one.unit not in (None, "year")]
+    respelled = [one for one in measures if one not in shown.text]
+    plain = plain_text(sentence) if respelled else sentence
+    for one in respelled:
+        plain = plain.replace(one, " ")
+    return plain
 
 
 def _unshown_name(sentence: str, shown: Evidence) -> bool:
