@@ -146,3 +146,9 @@ def test_what_fits_into_no_portion_is_counted_and_the_rest_is_judged() -> None:
     verified = finish(played.outcome, wording=ZH)
     assert (verified.status, [one.code for one in verified.limitations]) == ("partial", ["claims_unchecked"])
     assert "1 句话" in verified.limitations[0].text
+
+
+def test_strict_takes_a_figure_of_the_question_in_a_heading_for_no_claim_on_any_path() -> None:
+    text = ends(f"15 天以上的假：\n{HELD}")
+    played = walked("agent", "15 天以上的假怎么请？", [search("假"), result(LEAVE), text], strict=True)
+    assert purposes(played) == ["", ""]
