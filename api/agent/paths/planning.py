@@ -12,12 +12,13 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
-from api.agent.exact_names import absent
+from api.agent.exact_names import absent, exact_names
 from api.agent.observation import quoted
 from api.tools.search_blocks import MAX_QUERY
 
 MOST_QUESTIONS = 5
 MOST_FIELDS = 3
+MOST_NAMES = 10  # with more of them a question holds a text, such as a log, and doesn't ask about each
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,15}")
 _TAKEN = re.compile(r"\{\s*([A-Za-z0-9_]+)\.([^{}\s.]+)\s*\}")
 _FIELD = re.compile(r"[^\W_][\w-]{0,30}")
@@ -84,7 +85,9 @@ def needed(plan: Plan, question: SubQuestion) -> tuple[str, ...]:
 
 
 def unnamed(plan: Plan, question: str) -> tuple[str, ...]:
-    """The exact names of the whole question that none of the parts has."""
+    """The exact names of the whole question that none of the parts has; () where it has more than MOST_NAMES."""
+    if len(exact_names(question)) > MOST_NAMES:
+        return ()
     return absent(question, "\n".join(one.question for one in plan.questions))
 
 

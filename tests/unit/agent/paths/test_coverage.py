@@ -12,6 +12,7 @@ from tests.unit.agent.paths.walking import events, purposes, seen, walked
 from tests.unit.agent.playing import Played, Reaction, Scripted, fails, result, returns, says
 from tests.unit.agent.texts import ZH
 
+LOG = " ".join(f"2026-11-{day}T19:44:03Z err_{day}" for day in range(10, 20))
 QUESTION = "ZX-9、ZX-10 和 ZX-11 的拧紧力矩有什么区别？"
 TORQUES = {name: seen(n, f"{name} 的拧紧力矩为{n}牛·米。") for n, name in enumerate(("ZX-9", "ZX-10", "ZX-11"), 20)}
 
@@ -115,6 +116,7 @@ def test_a_quoted_word_is_a_name_of_the_question_as_well() -> None:
         ("“热备。”和“冷备？”有什么区别？", parts("热备是什么？", "冷备是什么？")),
         ("Did the 1st or the 2nd edition sell better?", parts("Sales of the first edition?", "Sales of edition two?")),
         ("How does Q3 2023 compare with FY2022?", parts("Revenue in the third quarter of 2023?", "Revenue in 2022?")),
+        (f"下面的日志里两处报错有什么区别？{LOG}", parts("第一处报错是什么？", "第二处报错是什么？")),
         ("年假和病假哪个更长？", parts("年假有几天？", "病假有几天？")),
     ],
 )
