@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from api.agent.exact_names import exact_names
-from api.agent.paths.generic import asked_object, has_matter, leading_noun, names_nothing
+from api.agent.paths.generic import asked_object, has_matter, leading_noun, names_nothing, owner_in
 from api.agent.paths.leaning import ELLIPSIS_ZH, EXPLETIVE_EN, THIS_ZH, leans
 
 MAX_ENTITIES = 20  # kept per conversation, the newest last
@@ -94,6 +94,8 @@ def carried(question: str, *, last: str, entities: Sequence[str]) -> str:
     if about := _ABOUT_EN.match(question):
         return f"{last} {question}"
     if names_nothing(question):
+        if names_nothing(last) and has_matter(question):
+            return question  # nothing was named yet: both ask about the documents that there are
         return _completed(question, _named_in(last)) or f"{last} {question}"
     if topic is not None:
         if THIS_ZH.search(question):
@@ -132,7 +134,7 @@ def _completed(question: str, topic: str | None) -> str | None:
     noun = leading_noun(said)
     if noun is None:
         return topic + said
-    return topic + (said.removeprefix(noun) if topic.endswith(noun) else f"的{said}")
+    return topic + said.removeprefix(noun) if topic.endswith(noun) else f"{owner_in(topic)}的{said}"
 
 
 def _instead(thing: str, last: str) -> str | None:

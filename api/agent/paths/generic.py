@@ -48,6 +48,9 @@ _NOUNS_ZH = _words(
     " 附录 图片 备注 注意事项 补偿 赔偿 处罚 罚则 违约金 建议 意见 方案 计划 决定 项目 工程 产品 活动 会议 事故 事件 任务 职务 职位 年龄 生日"
     " 国籍 籍贯 学历 父亲 母亲 妻子 丈夫 儿子 女儿 老师 子女 父母 人口 首都 回事 部门 材料 文件 资料 表格 费率 最大值 最小值"
 )
+_THINGS_ZH = _words(
+    "项目 工程 产品 活动 会议 方案 计划 任务 事故 事件 团队 部门 程序 文件 资料"
+)  # have names of their own
 _VERBS_ZH = _words(
     "批准 审批 审核 负责 主管 主持 牵头 开始 启动 结束 完成 完工 竣工 延期 延误 推迟 提前 暂停 停止 中止 终止 取消 恢复 继续 申请 提交 上报"
     " 签 签署 签订 生效 失效 到期 过期 续签 解除 发布 公布 颁布 施行 实施 执行 落实 上线 下线 交付 交货 发货 验收 付款 支付 结算 承担 计算 处理"
@@ -95,7 +98,7 @@ _VERBS_EN = _words(
     " deliver delivered ship shipped accept accepted pay paid pays cover covers covered calculate calculated handle handled resolve resolved solve"
     " solved fix fixed avoid avoided prevent prevented replace replaced update updated upgrade upgraded install installed remove removed adjust"
     " adjusted used operate operated maintain maintained repair repaired inspect inspected check checked test tested clean cleaned set change changed"
-    " modify modified join joined attend attended participate participated leave left pass passed decide decided determine determined confirm"
+    " modify modified join joined attend attended participate participated left pass passed decide decided determine determined confirm"
     " confirmed draft drafted write wrote written make made say said says mention mentioned propose proposed provide provided buy bought sell sold"
     " build built founded establish established create created develop developed design designed invent invented produce produced occur occurs"
     " occurred discover discovered appear appeared born die died marry married graduate graduated win won lose lost get got receive received elected"
@@ -155,6 +158,13 @@ def leading_noun(question: str) -> str | None:
     said = question.translate(_SIMPLIFIED)
     found = [said[:length] for length in range(2, _LONGEST + 1) if said[:length] in _NOUNS_ZH]
     return question[: len(found[-1])] if found else None
+
+
+def owner_in(name: str) -> str:
+    """合同 of 合同金额: a name without the noun that it is the owner of; itself where it is none's (猎鹰项目)."""
+    said = name.translate(_SIMPLIFIED)
+    ends = [noun for noun in _NOUNS_ZH - _THINGS_ZH if said.endswith(noun) and len(said) - len(noun) > 1]
+    return name[: -len(max(ends, key=len))] if ends else name
 
 
 def asked_object(question: str) -> str | None:
