@@ -4,6 +4,7 @@ Says which facts of a sentence it doesn't show, and which it shows perhaps not a
 """
 
 import re
+from collections.abc import Set
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
@@ -121,15 +122,19 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
     return tuple(dict.fromkeys(found))
 
 
-def doubtful(said: Facts, shown: Evidence) -> tuple[str, ...]:
-    """The figures, as written, that are there, but perhaps not of that: in words, with another sign, or with a unit of which
-    the evidence doesn't say that it is that one."""
+def doubtful(said: Facts, shown: Evidence) -> bool:
+    """Whether a figure is there, but perhaps not of that: in words, with another sign, or with a unit that only one of the two gives."""
     units = {one.unit for one in said.quantities}
-    return tuple(
-        one.written
+    return any(
+        _other_measure(one, shown, units) if _has_quantity(one, shown) else _may_differ(one, shown)
         for one in said.quantities
-        if (_other_measure(one, shown, units) if _has_quantity(one, shown) else _may_differ(one, shown))
     )
+
+
+def unproved_units(said: Facts, shown: Evidence) -> tuple[str, ...]:
+    """The figures, as written, that are there, but not with the unit that the sentence gives them."""
+    measured = [one for one in said.quantities if one.unit is not None and _has_quantity(one, shown)]
+    return tuple(dict.fromkeys(one.written for one in measured if _other_measure(one, shown, frozenset())))
 
 
 def other_part(sentence: str, shown: Evidence) -> bool:
@@ -163,7 +168,7 @@ def _has_quantity(one: Quantity, shown: Evidence) -> bool:
     return any(one.value == name.lower().lstrip("v") for name in seen.names)
 
 
-def _other_measure(one: Quantity, shown: Evidence, units: set[str | None]) -> bool:
+def _other_measure(one: Quantity, shown: Evidence, units: Set[str | None]) -> bool:
     """`units`: of the sentence; in "5 to 10 mg" the 5 has one too."""
     same = _same_value(one, shown.facts)
     if not same or (one.unit == "year" and _YEAR.fullmatch(one.value)):

@@ -12,8 +12,9 @@ from typing import Literal
 from msgspec import Struct
 
 from api.agent.anchors import misplaced, turned_round
-from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read
+from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read, unproved_units
 from api.agent.facts import GENERIC, Facts, facts, plain_text
+from api.agent.named import other_names
 from api.agent.polarity import agreement
 from api.agent.standing import conditioned, narrowed, spread
 from api.agent.stated import INFERENCE, LIST_MARK
@@ -33,6 +34,10 @@ _NAMING = re.compile(
 _NO_NAME = frozenset(
     "零〇一二两三四五六七八九十百千万亿第这那该此本其他她它每各共约总可需应须不无有没只仅都还也又再从自至到当若如则因而但且或我你您请"
 )
+_OPENING = re.compile(  # names nobody and states nothing
+    r"^\s*(?:(?:根[据據]|按照|依[据據]|[据據])[^\s，,：:]{0,4}?)?(?:[资資]料|文[档檔件中]|原文|材料|[来來]源|[报報]告|手[册冊])(?:中|[内內]容)?"
+    r"(?:[显顯]示|指出|提到|[记記][载載]|[规規]定|[说說]明|表明|可知)?[，,：:]"
+)
 _FULL_NAME = re.compile(r"\W*([A-Z][a-z]+) [A-Z][a-z]")  # the first word of a sentence alone may be any word
 
 
@@ -42,6 +47,7 @@ Reason = Literal["missing", "negation", "unrelated", "uncited"]
 class Checked(Struct, frozen=True, kw_only=True):
     """`missing`: facts of the sentence, as written, that the evidence does not show. `score`: 0..1.
 
+    `unproved`: of "unchecked", names that don't stand there, and figures that don't with their unit: perhaps not shown either.
     `reason`: of "unsupported"; "uncited" of a sentence without a source that states nothing that could be looked up.
     """
 
@@ -49,6 +55,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...]
     score: float
     reason: Reason | None = None
+    unproved: tuple[str, ...] = ()
 
 
 def check(sentence: str, evidence: Sequence[str]) -> Checked:
@@ -62,10 +69,11 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     said, other_language = facts(sentence), foreign(sentence, shown)
     terms = content_terms(sentence)
     shared = _share(terms, shown.terms)
-    absent = missing(sentence, said, shown, foreign=other_language)
+    other, unproved = ((), ()) if other_language else other_names(sentence, shown)
+    absent = (*missing(sentence, said, shown, foreign=other_language), *other)
     if absent:
         return Checked(verdict="unsupported", missing=absent, score=shared, reason="missing")
-    unsure = bool(doubtful(said, shown))
+    unsure = doubtful(said, shown)
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
     if terms and shared < FOREIGN_SCORE and not found and not other_language:
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
@@ -77,9 +85,12 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     if (
         not enough
         or unsure
+        or unproved
         or (not other_language and _in_doubt(sentence, said, shown, together=len(evidence) == 1 and not found))
     ):
-        return Checked(verdict="unchecked", missing=(), score=shared)
+        return Checked(
+            verdict="unchecked", missing=(), score=shared, unproved=(*unproved, *unproved_units(said, shown))
+        )
     return Checked(verdict="supported", missing=(), score=shared)
 
 
@@ -110,7 +121,7 @@ def _in_doubt(sentence: str, said: Facts, shown: Evidence, *, together: bool) ->
 
     `together`: whether its words must stand in one place.
     """
-    words = _without_measures(sentence, said, shown)
+    words = _OPENING.sub("", _without_measures(sentence, said, shown))
     return (
         (together and _near(sentence, shown) < NEAR_SCORE)
         or conditioned(sentence, shown.text)

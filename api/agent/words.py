@@ -63,7 +63,7 @@ def _terms_of_sentence(text: str) -> frozenset[str]:
 def _terms_of(text: str) -> frozenset[str]:
     found: set[str] = set()
     runs = _HAN_RUN.findall(text)
-    for run in _MEANING.findall(_simplified(" ".join(runs))):
+    for run in _MEANING.findall(simplified(" ".join(runs))):
         found.update(map(add, run, run[1:]))
     if _OTHER_WORD.search(text):
         rest = _HAN_RUN.sub(" ", text) if runs else text
@@ -82,15 +82,15 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
     words = content_terms(latin) - _light_terms()
     if len(words - terms_shown) > len(words) // _WORDS_A_STRANGER:
         return True
-    known = {*_simplified("".join(_HAN_RUN.findall(shown))), *_FUNCTION_CHARACTERS, *_LIGHT_CHARACTERS}
-    runs = [_simplified(run) for run in _HAN_RUN.findall(_JOINING.sub(" ", text))]
+    known = {*simplified("".join(_HAN_RUN.findall(shown))), *_FUNCTION_CHARACTERS, *_LIGHT_CHARACTERS}
+    runs = [simplified(run) for run in _HAN_RUN.findall(_JOINING.sub(" ", text))]
     if any(not {first, second} & known for run in runs for first, second in pairwise(run)):
         return True
     strangers = [character for run in runs for character in run if character not in known]
     return len(strangers) > sum(map(len, runs)) // _CHARACTERS_A_STRANGER
 
 
-def _simplified(han: str) -> str:
+def simplified(han: str) -> str:
     """Chinese characters and blanks, each folded as search folds it alone."""
     return han if _UNCHANGED.issuperset(han) else han.translate(_SIMPLE)
 
