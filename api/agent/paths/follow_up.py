@@ -129,7 +129,9 @@ def _completed(question: str, topic: str | None) -> str | None:
         return THIS_ZH.sub(lambda _: topic, question, count=1)
     if not _HAN.search(question):
         thing = _THING_EN.search(question)
-        return f"{topic}: {question}" if thing is None else question[: thing.start()] + topic + question[thing.end() :]
+        if thing is not None:
+            return question[: thing.start()] + topic + question[thing.end() :]
+        return f"{topic}: {question[:1].lower()}{question[1:]}"  # a capital would look like a name to the question after it
     said = _LEAD_ZH.sub("", question.strip())
     noun = leading_noun(said)
     if noun is None:
