@@ -31,6 +31,11 @@ class CheckedClaim(Struct, frozen=True, kw_only=True):
     def doubtful(self) -> bool:
         return self.checked.verdict == "unsupported"
 
+    @property
+    def has_problem(self) -> bool:
+        """Whether there is more to say than a verdict: `problem` has words for it."""
+        return self.doubtful or bool(self.checked.unproved)
+
 
 class Judged(Struct, frozen=True, kw_only=True):
     """A model's text against its ledger. `claims`: the cited sentences and the uncited ones that no source shows, in order."""
@@ -46,6 +51,11 @@ class Judged(Struct, frozen=True, kw_only=True):
     def unshown(self) -> list[CheckedClaim]:
         """Those `doubtful`, and those without a source that state what words can't look up."""
         return [one for one in self.claims if one.doubtful or not one.cited]
+
+    @property
+    def unproved(self) -> list[CheckedClaim]:
+        """Those at a source of which a name or a unit perhaps isn't shown there."""
+        return [one for one in self.claims if one.cited and one.checked.unproved]
 
 
 class Verified(Struct, frozen=True, kw_only=True):
@@ -88,7 +98,8 @@ def finishing(
 
     Whatever the mode and the ending: a claim in the delivered text that is unsupported comes with a limitation, and the answer is
     not complete. `question`: as asked; a question back may repeat its figures. `standing`: limitations that hold for the run
-    whatever the model did, e.g. a partial snapshot. `mode` strict: sentences that no source shows are dropped and said to be missing.
+    whatever the model did, e.g. a partial snapshot. `mode` strict: sentences that no source shows are dropped and said to be missing;
+    one that may name another than its source does stays, with a limitation.
     Pauses after every sentence: an answer of thirty takes tenths of a second.
     """
     limitations = (*standing, *outcome.limitations)
@@ -107,7 +118,7 @@ def finishing(
     )
     looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
     found = _found_limitations(
-        outcome.ending.ending, citations, judged, dropped=dropped, looked_up=looked_up, wording=wording
+        outcome.ending.ending, citations, judged, dropped=dropped, looked_up=looked_up, mode=mode, wording=wording
     )
     status, reason = _STATUS[outcome.ending.ending], outcome.reason
     if status == "complete" and (outcome.closed or any(one.code in _MAKES_PARTIAL for one in (*limitations, *found))):
@@ -133,11 +144,16 @@ def judge(outcome: Outcome, question: str) -> Judged:
     return at_once(_judged(harmless(outcome.ending.text), outcome.ledger, question))
 
 
-def problem(doubtful: Sequence[CheckedClaim], wording: Wording) -> str:
-    """Why these sentences are not supported, in one line."""
-    missing = dict.fromkeys(fact for one in doubtful for fact in one.checked.missing)
-    reasons = dict.fromkeys(one.checked.reason for one in doubtful)
-    return harmless(wording.render("problem", missing=list(missing), reasons=[one for one in reasons if one]))
+def problem(claims: Sequence[CheckedClaim], wording: Wording) -> str:
+    """Why these sentences are not supported, or not proved, in one line."""
+    missing = dict.fromkeys(fact for one in claims for fact in one.checked.missing)
+    unproved = dict.fromkeys(fact for one in claims for fact in one.checked.unproved)
+    reasons = dict.fromkeys(one.checked.reason for one in claims)
+    return harmless(
+        wording.render(
+            "problem", missing=list(missing), unproved=list(unproved), reasons=[one for one in reasons if one]
+        )
+    )
 
 
 def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, Judged]:
@@ -193,13 +209,14 @@ def _check_told(one: CheckedClaim, resolved: Resolved, wording: Wording) -> Clai
         sentence=one.claim.sentence,
         markers=tuple(numbers[block_id] for block_id in one.claim.block_ids) if one.cited else (),
         verdict=one.checked.verdict,
-        problem=problem([one], wording) if one.doubtful else None,
+        problem=problem([one], wording) if one.has_problem else None,
     )
 
 
 _MAKES_PARTIAL = frozenset(
     {
         "answer_cut",
+        "citation_unproved",
         "citation_unsupported",
         "claims_dropped",
         "claims_unchecked",
@@ -224,6 +241,7 @@ def _found_limitations(
     *,
     dropped: int,
     looked_up: bool,
+    mode: CitationMode,
     wording: Wording,
 ) -> list[Limitation]:
     found: list[Limitation] = []
@@ -238,6 +256,12 @@ def _found_limitations(
     doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
     if doubtful:
         limit("citation_unsupported", count=len(doubtful), problems=doubtful)
+    if mode == "strict" and judged.unproved:
+        limit(
+            "citation_unproved",
+            count=len(judged.unproved),
+            problems=[problem([one], wording) for one in judged.unproved],
+        )
     uncited = [one.claim.sentence for one in judged.doubtful if not one.cited]
     if ending == "answer" and looked_up and not citations:
         limit("no_citation")
@@ -268,7 +292,7 @@ def _citation(
     citing = [one for one in claims if one.cited and entries[0].block_id in one.claim.block_ids]
     shown = _best_shown(entries, citing)
     verdict = _worst(one.checked.verdict for one in citing)
-    doubtful = [one for one in citing if one.doubtful]
+    told = [one for one in citing if one.checked.verdict == verdict and one.has_problem]
     return Citation(
         marker=number,
         block_id=BlockId(shown.block_id),
@@ -285,7 +309,7 @@ def _citation(
         quote=shown.seen,
         trust=shown.trust,
         verdict=verdict,
-        problem=problem(doubtful, wording) if doubtful else None,
+        problem=problem(told, wording) if told else None,
     )
 
 

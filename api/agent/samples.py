@@ -82,6 +82,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         ),
         *({"code": "citation_removed", "count": count} for count in (1, 2)),
         *({"code": "citation_unsupported", "count": n, "problems": ["[1] a", "[2] b"][:n]} for n in (1, 2)),
+        *({"code": "citation_unproved", "count": n, "problems": ["a", "b"][:n]} for n in (1, 2)),
         *({"code": "uncited_claims", "count": n, "sentences": ["A.", "B."][:n]} for n in (1, 2)),
         *({"code": "claims_dropped", "count": count} for count in (1, 2)),
         {"code": "not_looked_up"},
@@ -116,13 +117,15 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         {"code": "internal_error", "message": "5f3a9c0b1d2e"},
     ),
     "problem": tuple(
-        {"missing": missing, "reasons": reasons}
-        for missing, reasons in (
-            ((), ["unrelated"]),
-            (("15 kg", "2019"), ["missing"]),
-            ((), ["negation"]),
-            ((), ["uncited"]),
-            (("2019",), ["missing", "negation", "unrelated"]),
+        {"missing": missing, "unproved": unproved, "reasons": reasons}
+        for missing, unproved, reasons in (
+            ((), (), ["unrelated"]),
+            (("15 kg", "2019"), (), ["missing"]),
+            ((), (), ["negation"]),
+            ((), (), ["uncited"]),
+            (("2019",), (), ["missing", "negation", "unrelated"]),
+            ((), ("赵敏", "25 lb"), []),
+            (("2019",), ("赵敏",), ["missing"]),
         )
     ),
     "summary": tuple(

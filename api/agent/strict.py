@@ -1,6 +1,6 @@
 """Strict citations: an answer whose sentences aren't all supported is sent back to the model once. Pure, like the loop.
 
-What is still not supported after that is dropped by `finish`.
+What is still not supported after that is dropped by `finish`; a name or unit that is still not proved makes the answer partial.
 Source: spec/05 "Strict mode repairs once by asking the model, then drops the claim".
 """
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from api.agent.decisions import Finish
 from api.agent.ending import Steps, last_decision
-from api.agent.finish import CheckedClaim, judge, problem
+from api.agent.finish import CheckedClaim, Judged, judge, problem
 from api.agent.observation import quoted
 from api.agent.state import State
 from shared.types.events import TurnStarted
@@ -32,11 +32,11 @@ def repairing(steps: Steps, state: State, *, question: str = "") -> Steps:
     if not isinstance(outcome.ending, Finish) or outcome.ending.ending != "answer":
         return outcome
     judged = judge(outcome, question)
-    if not judged.unshown:
+    if not judged.unshown and not judged.unproved:
         return outcome
     state.turn += 1
     yield TurnStarted(turn=state.turn, final=True)
-    doubts = _doubts(judged.unshown, state)
+    doubts = _doubts([*judged.unshown, *judged.unproved], state)
     state.talk.say("user", state.wording.render("repair", doubts=doubts, protocol=state.start.protocol))
     decision = yield from last_decision(state)
     spent = replace(outcome, spent=state.spent, limitations=tuple(state.limitations), turns=state.turn)
@@ -45,10 +45,12 @@ def repairing(steps: Steps, state: State, *, question: str = "") -> Steps:
     repaired = replace(spent, ending=decision, reason="refused" if decision.ending == "refusal" else outcome.reason)
     again = judge(repaired, question)
     without_source = bool(judged.resolved.block_ids) and not again.resolved.block_ids and decision.ending == "answer"
-    return spent if without_source or len(again.unshown) > len(judged.unshown) else repaired
+    return spent if without_source or _wrong(again) > _wrong(judged) else repaired
 
 
-def _doubts(unshown: list[CheckedClaim], state: State) -> list[Doubt]:
-    return [
-        Doubt(sentence=quoted(one.claim.sentence), problem=quoted(problem([one], state.wording))) for one in unshown
-    ]
+def _wrong(judged: Judged) -> tuple[int, int]:
+    return len(judged.unshown), len(judged.unproved)
+
+
+def _doubts(claims: list[CheckedClaim], state: State) -> list[Doubt]:
+    return [Doubt(sentence=quoted(one.claim.sentence), problem=quoted(problem([one], state.wording))) for one in claims]

@@ -73,6 +73,19 @@ def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
     assert "15天" in verified.limitations[0].text
 
 
+def test_a_name_that_its_source_does_not_have_is_told_at_the_citation_and_leaves_the_answer_complete() -> None:
+    verified = finish(outcome(f"年假制度由赵敏负责。【来源：{A}】"), wording=ZH)
+    told = "未能在引用的文本中查到：赵敏"
+    assert [(one.verdict, one.problem) for one in verified.citations] == [("unchecked", told)]
+    assert [(one.verdict, one.problem) for one in verified.checks] == [("unchecked", told)]
+    assert (verified.status, verified.limitations) == ("complete", ())
+
+
+def test_what_is_wrong_with_a_citation_is_told_before_what_is_not_proved() -> None:
+    verified = finish(outcome(f"年假制度由赵敏负责。【来源：{A}】满一年有15天年假。【来源：{A}】"), wording=ZH)
+    assert [one.problem for one in verified.citations] == ["引用的文本中没有：15天"]
+
+
 SEAL = Ledger().admit(
     (block(0, "The seal wears out after 12,000 operating hours. Spare seals come from Bremen."),), FETCH
 )

@@ -56,6 +56,30 @@ def test_what_is_still_not_supported_is_dropped_and_said_to_be_missing() -> None
     assert [one.verdict for one in verified.checks] == ["supported"]
 
 
+UNPROVED = f"本制度由赵敏负责。【来源：{A}】"
+
+
+def test_a_name_that_is_not_proved_goes_to_the_repair_too() -> None:
+    played, verified = strictly(f"Action: Finish[{GOOD}{UNPROVED}]", f"Action: Finish[{GOOD}]")
+    assert "赵敏" in played.asked[-1].messages[-1].content
+    assert (verified.status, verified.text, codes(verified)) == ("complete", "满一年享有五天年假。[1]", [])
+
+
+def test_a_name_that_stays_unproved_makes_the_answer_partial_and_is_named() -> None:
+    answer = f"Action: Finish[{GOOD}{UNPROVED}]"
+    played, verified = strictly(answer, answer)
+    assert len(played.asked) == 3
+    assert (verified.status, codes(verified)) == ("partial", ["citation_unproved"])
+    assert "本制度由赵敏负责。" in verified.text
+    assert "赵敏" in verified.limitations[0].text
+
+
+def test_a_repair_that_proves_less_leaves_the_first_answer() -> None:
+    more = f"Action: Finish[{GOOD}{UNPROVED}本制度由孙芳批准。【来源：{A}】]"
+    _, verified = strictly(f"Action: Finish[{GOOD}{UNPROVED}]", more)
+    assert "孙芳" not in verified.text
+
+
 def test_an_uncited_claim_is_dropped_as_well() -> None:
     text = f"Action: Finish[{GOOD}\n\n1. 公司成立于1998年。\n2. {GOOD}]"
     _, verified = strictly(text, text)
