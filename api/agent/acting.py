@@ -56,18 +56,19 @@ def act(state: State, action: ToolAction, *, question: str | None = None) -> Act
 
 def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for: str, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
-    context, used = state.talk.context, state.talk.context.tokens
-    bound = budget.refused_by_bytes(len(result.payload), context=context, spent=state.spent, limits=state.limits)
+    context, spent, limits, rates = state.talk.context, state.spent, state.limits, state.rates
+    used = context.tokens(rates)
+    bound = budget.refused_by_bytes(len(result.payload), context=context, spent=spent, limits=limits, rates=rates)
     if bound is not None:
         return (yield from _refuse(state, action, result, bound))
     measured = yield Measure(tool=action.tool, payload=result.payload, message=_aside(state, action))
     assert isinstance(measured, Measured)
     state.elapsed_ms = measured.elapsed_ms
     tokens = measured.tokens + budget.MESSAGE_TOKENS
-    verdict = budget.admit(tokens, context=context, spent=state.spent, limits=state.limits)
+    verdict = budget.admit(tokens, context=context, spent=spent, limits=limits, rates=rates)
     if isinstance(verdict, Refused):
         return (yield from _refuse(state, action, result, verdict))
-    yield Admission(tool=action.tool, verdict=verdict, used=used, limits=state.limits)
+    yield Admission(tool=action.tool, verdict=verdict, used=used, limits=limits)
     shown = frozenset(block.block_id for block in result.seen)
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
     place = state.talk.observe(measured.text, size=tokens)
@@ -85,7 +86,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for:
 
 
 def _refuse(state: State, action: ToolAction, result: ToolResult, verdict: Refused) -> Acting:
-    yield Admission(tool=action.tool, verdict=verdict, used=state.talk.context.tokens, limits=state.limits)
+    yield Admission(tool=action.tool, verdict=verdict, used=state.talk.context.tokens(state.rates), limits=state.limits)
     values = {"tokens": verdict.size, "limit": verdict.limit, "room": verdict.room}
     state.limit(verdict.code, tool=action.tool, **values)
     message = state.wording.render("observation", code=verdict.code, **values)

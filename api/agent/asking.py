@@ -5,8 +5,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from api.agent import budget
+from api.agent import budget, metering
 from api.agent.budget import LimitCode, Refused
+from api.agent.metering import Heard, Sent
 from api.agent.observation import envelope
 from api.agent.state import State
 from api.agent.steps import AskFailed, AskModel, Effect, Event, Replied, Retried
@@ -27,9 +28,7 @@ def ask(state: State, *, final: bool) -> Asking:
     if isinstance(first, Replied) or not first.retryable or not first.metered:  # the toolbox has tried again already
         return first
     wait_ms = RETRY_WAIT_MS if first.retry_after_s is None else round(first.retry_after_s * 1000)
-    afford = budget.afford_final if final else budget.afford_turn
-    verdict = afford(context=state.talk.context, spent=state.spent, limits=state.limits)
-    if state.elapsed_ms + wait_ms >= until_ms or isinstance(verdict, Refused):
+    if state.elapsed_ms + wait_ms >= until_ms or isinstance(state.afford(final=final), Refused):
         return first
     yield Retried(code=first.code, wait_ms=wait_ms)
     return (yield from _attempt(state, 2, final=final, wait_ms=wait_ms, until_ms=until_ms))
@@ -37,7 +36,7 @@ def ask(state: State, *, final: bool) -> Asking:
 
 def ask_last(state: State) -> Asking:
     """The final call, on whatever is left of budget and time."""
-    verdict = budget.afford_final(context=state.talk.context, spent=state.spent, limits=state.limits)
+    verdict = state.afford(final=True)
     if isinstance(verdict, Refused):
         return _unasked(verdict.code, state.elapsed_ms)
     if state.elapsed_ms >= state.deadlines.run_ms:
@@ -54,7 +53,7 @@ def withdraw(state: State, code: LimitCode) -> Withdrawing:
     for explained in (True, False):  # where everything is small, the advice goes as well
         for one in reversed(state.let_in):
             told = one.result
-            values = {"tokens": told.tokens, "limit": limit, "room": 0}
+            values = {"tokens": state.rates.scaled(told.tokens), "limit": limit, "room": 0}
             message = state.wording.render("observation", code=code, **values) if explained else ""
             text = envelope(code, tool=told.tool, message=message)
             if state.talk.size(text) < state.talk.size_at(one.place):
@@ -69,49 +68,55 @@ def withdraw(state: State, code: LimitCode) -> Withdrawing:
 
 
 def _attempt(state: State, attempt: int, *, final: bool, wait_ms: int, until_ms: int) -> Asking:
-    context, asked = state.talk.context, budget.reply_room(state.limits)
+    context = state.talk.context
+    sent = Sent(
+        context=context,
+        tokens=context.tokens(state.rates),
+        counted=state.talk.counted,
+        asked=budget.asked_output(context=context, spent=state.spent, limits=state.limits, rates=state.rates),
+    )
     event = yield AskModel(
         turn=state.turn,
         attempt=attempt,
         final=final,
         messages=state.talk.messages(),
         functions=state.talk.functions,
-        input_tokens=context.tokens,
+        input_tokens=sent.tokens,
         anchored=context.real,
-        max_output_tokens=asked,
+        max_output_tokens=sent.asked,
         wait_ms=wait_ms,
         until_ms=until_ms,
     )
     assert isinstance(event, Replied | AskFailed)
     state.elapsed_ms = event.elapsed_ms
-    if isinstance(event, AskFailed):
-        if event.metered:
-            received = state.count(event.heard)
-            state.spent = budget.charged(
-                state.spent, sent_tokens=context.tokens, reply_tokens=received, asked_tokens=asked, usage=None
-            )
-        if event.window_tokens is not None:
-            state.learn_window(event.window_tokens)
-        return event
     if event.metered:
-        thought = state.count(event.reasoning)
-        state.spent = budget.charged(
-            state.spent,
-            sent_tokens=context.tokens,
-            reply_tokens=thought
-            + state.count(event.text + "".join(call.name + call.arguments for call in event.calls)),
-            asked_tokens=asked,
-            reasoning_tokens=thought,
-            usage=event.usage,
-        )
-        state.talk.sent(event.usage)
-        if (
-            event.usage is not None
-            and budget.cut_short(context, event.usage)
-            and not state.has_limit("provider_cut_prompt")
-        ):
-            state.limit("provider_cut_prompt", told=event.usage.input_tokens, expected=context.tokens)
+        _book(state, sent, event)
+    if isinstance(event, AskFailed) and event.window_tokens is not None:
+        state.learn_window(event.window_tokens)
     return event
+
+
+def _book(state: State, sent: Sent, event: Replied | AskFailed) -> None:
+    """What the call cost, and what it shows of the next ones."""
+    usage = None if isinstance(event, AskFailed) else event.usage
+    if isinstance(event, AskFailed):
+        heard = Heard(tokens=state.count(event.heard), begun=bool(event.heard))
+    else:
+        heard = _heard(state, event)
+    told = metering.believed(usage, sent, heard)
+    cut = usage is not None and metering.cut_short(sent.context, sent.counted, usage)
+    if isinstance(event, Replied):
+        state.talk.sent(None if cut else told.input_tokens)
+    state.spent = metering.charged(state.spent, sent, heard, told, state.rates)
+    state.rates = metering.learned(state.rates, sent, heard, told, whole=not cut)
+    if usage is not None and cut and not state.has_limit("provider_cut_prompt"):
+        state.limit("provider_cut_prompt", told=usage.input_tokens, expected=sent.tokens)
+
+
+def _heard(state: State, reply: Replied) -> Heard:
+    thought = state.count(reply.reasoning)
+    said = state.count(reply.text + "".join(call.name + call.arguments for call in reply.calls))
+    return Heard(tokens=thought + said, reasoning=thought)
 
 
 def _unasked(code: str, elapsed_ms: int) -> AskFailed:

@@ -1,6 +1,7 @@
 """What a run may still spend, and how large its next call would be. Pure.
 
-All figures are chat tokens by the run's own tokenizer unless the provider gave its own; embedding tokens are kept apart.
+All figures are chat tokens as the run's provider counts them, as far as this run has learned that (metering.py); embedding tokens are kept
+apart. So what a run spends exceeds its limit at most by what its last call took above all that calls had shown before (decision 0143).
 Source: spec/05 "Budgets".
 """
 
@@ -9,18 +10,14 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from shared.llm.port import ChatUsage
+from api.agent.metering import Context, Rates
 from shared.text.tokens import least_tokens
 from shared.types.runs import Limits, Usage
 
 MESSAGE_TOKENS = 5  # what chat templates put around one message
 CLOSING_TOKENS = 700  # a refused observation and the request for the final answer, in either language (tested)
 MIN_REPLY_TOKENS = 64  # below this no decision can be expected
-# of our count that a provider's tokenizer may come to: those made for Chinese need about half of ours for Chinese text
-LEAST_SHARE = 1 / 3
-MOST_SHARE = 4  # those made of bytes or characters need at most about so many of ours
-UNSEEN_INPUT = 20_000  # what a provider may put in front of a conversation
-UNSEEN_OUTPUT = 40_000  # hidden reasoning that a provider doesn't count into the output limit (SiliconFlow: 32,768)
+SHORT_ANSWER_TOKENS = 400  # what a last answer may be cut down to where calls cost more than expected
 
 LimitCode = Literal["context_budget_exceeded", "request_budget_exceeded"]
 
@@ -47,21 +44,6 @@ class Refused(Struct, frozen=True, kw_only=True):
 Verdict: TypeAlias = Admitted | Refused
 
 
-class Context(Struct, frozen=True, kw_only=True):
-    """Size of the conversation as the next call would send it.
-
-    `anchored`: the messages of the last call, by the provider's own count if `real`. `added`: our count of those added since.
-    """
-
-    anchored: int = 0
-    added: int = 0
-    real: bool = False
-
-    @property
-    def tokens(self) -> int:
-        return self.anchored + self.added
-
-
 def within_window(limits: Limits, window_tokens: int | None) -> Limits:
     """The limits for a model that takes no more than `window_tokens` at once, input and output together; None = unknown.
 
@@ -80,130 +62,75 @@ def reply_room(limits: Limits) -> int:
     return max(limits.finalization_reserve_tokens - CLOSING_TOKENS, MIN_REPLY_TOKENS)
 
 
-def grown(context: Context, tokens: int) -> Context:
-    return replace(context, added=context.added + tokens)
+def reserve(limits: Limits, rates: Rates) -> int:
+    """Of the limits, what is kept back for the last call: the request for an answer as the provider counts it, and the answer."""
+    return limits.finalization_reserve_tokens + rates.scaled(CLOSING_TOKENS) - CLOSING_TOKENS
 
 
-def shrunk(context: Context, tokens: int) -> Context:
-    """Without something that every call so far had carried: what the provider counted it as is not known, so nothing is."""
-    return Context(anchored=max(context.tokens - tokens, 0), added=0, real=False)
-
-
-def rescaled(context: Context, *, before: int, after: int) -> Context:
-    """With less in what calls have carried: our count of the whole was `before` and is `after`.
-
-    What the provider counted the lost part as is not known; by its count of the whole, it is taken to count every part alike.
-    """
-    return Context(anchored=-(-context.tokens * after // before), added=0, real=False)
-
-
-def anchored(context: Context, usage: ChatUsage | None) -> Context:
-    """After a call: what was sent is now known by the provider's count, if that count can be believed."""
-    if usage is None or cut_short(context, usage) or not plausible_input(context.tokens, usage):
-        return Context(anchored=context.tokens, added=0, real=False)
-    return Context(anchored=usage.input_tokens, added=0, real=True)
-
-
-def cut_short(context: Context, usage: ChatUsage) -> bool:
-    """Whether the provider read much less than it was sent, or hardly any of what was added: some servers cut silently."""
-    if usage.input_tokens <= 0:
-        return False
-    if not context.real:
-        return usage.input_tokens < LEAST_SHARE * context.tokens
-    return usage.input_tokens - context.anchored < LEAST_SHARE * context.added
-
-
-def plausible_input(sent_tokens: int, usage: ChatUsage) -> bool:
-    """False for a count that says nothing: none, or one that no tokenizer could come to."""
-    return 0 < usage.input_tokens <= MOST_SHARE * sent_tokens + UNSEEN_INPUT
-
-
-def plausible_output(reply_tokens: int, usage: ChatUsage, *, asked_tokens: int) -> bool:
-    if usage.output_tokens <= 0:
-        return reply_tokens == 0 and usage.output_tokens == 0
-    return usage.output_tokens <= MOST_SHARE * max(reply_tokens, asked_tokens) + UNSEEN_OUTPUT
-
-
-def charged(
-    spent: Usage,
-    *,
-    sent_tokens: int,
-    reply_tokens: int,
-    asked_tokens: int,
-    usage: ChatUsage | None,
-    reasoning_tokens: int = 0,
-) -> Usage:
-    """Book one real model call, failed ones included; what the provider did not plausibly tell is estimated, never 0.
-
-    sent_tokens, reply_tokens: our estimates of both directions. asked_tokens: output that it was allowed.
-    reasoning_tokens: of reply_tokens, as far as it could be told apart.
-    """
-    sent, received, estimated = sent_tokens, reply_tokens, True
-    if usage is not None:
-        told_input = plausible_input(sent_tokens, usage)
-        told_output = plausible_output(reply_tokens, usage, asked_tokens=asked_tokens)
-        sent = usage.input_tokens if told_input else sent
-        received = usage.output_tokens if told_output else received
-        estimated = not (told_input and told_output)
-        reasoning_tokens = usage.reasoning_tokens or reasoning_tokens
-    return replace(
-        spent,
-        chat_input_tokens=spent.chat_input_tokens + sent,
-        chat_output_tokens=spent.chat_output_tokens + received,
-        reasoning_tokens=spent.reasoning_tokens + min(reasoning_tokens, received),
-        model_calls=spent.model_calls + 1,
-        estimated=spent.estimated or estimated,
-    )
-
-
-def admit(tokens: int, *, context: Context, spent: Usage, limits: Limits) -> Verdict:
+def admit(tokens: int, *, context: Context, spent: Usage, limits: Limits, rates: Rates) -> Verdict:
     """Decide whether one whole observation may enter the context.
 
-    `tokens` counts the exact text that would be sent; `context` is the conversation without it. It must fit into one
-    call beside the reserve, and the run must still be able to pay for its final answer with it.
+    `tokens`: our count of the exact text that would be sent; the verdict's are the provider's. `context` is the conversation without it.
+    It must fit into one call beside the reserve, and the run must still be able to pay for its final answer with it.
     Source: spec/05 "Admission is done once, by the harness"; promise 4.
     """
-    reserve = limits.finalization_reserve_tokens
-    room = limits.max_context_tokens - reserve - context.tokens
+    tokens = rates.scaled(tokens)
+    kept_back = reserve(limits, rates) + context.tokens(rates)
+    room = limits.max_context_tokens - kept_back
     if tokens > room:
         return _refused("context_budget_exceeded", tokens, room, limits.max_context_tokens)
-    room = limits.max_request_tokens - reserve - context.tokens - chat_tokens(spent)
+    room = limits.max_request_tokens - kept_back - rates.beyond - chat_tokens(spent)
     if tokens > room:
         return _refused("request_budget_exceeded", tokens, room, limits.max_request_tokens)
     return Admitted(tokens=tokens)
 
 
-def refused_by_bytes(size_bytes: int, *, context: Context, spent: Usage, limits: Limits) -> Refused | None:
+def refused_by_bytes(
+    size_bytes: int, *, context: Context, spent: Usage, limits: Limits, rates: Rates
+) -> Refused | None:
     """The refusal of an observation of which that many bytes are a part, if it is bound to come; None = it must be counted.
 
     So that nobody makes a text of 32 MiB, and counts it, to say by how much it doesn't fit.
     """
-    verdict = admit(least_tokens(size_bytes) + MESSAGE_TOKENS, context=context, spent=spent, limits=limits)
+    least = least_tokens(size_bytes) + MESSAGE_TOKENS
+    verdict = admit(least, context=context, spent=spent, limits=limits, rates=rates)
     return replace(verdict, at_least=True) if isinstance(verdict, Refused) else None
 
 
-def afford_turn(*, context: Context, spent: Usage, limits: Limits) -> Verdict:
+def afford_turn(*, context: Context, spent: Usage, limits: Limits, rates: Rates) -> Verdict:
     """Decide whether a planning call may be made: itself, and the final call that must remain possible after it."""
-    reserve = limits.finalization_reserve_tokens
-    room = limits.max_context_tokens - reserve
-    if context.tokens > room:
-        return _refused("context_budget_exceeded", context.tokens, room, limits.max_context_tokens)
-    needed = 2 * (context.tokens + reply_room(limits)) + reserve  # the reply is part of the final call's input
+    tokens, kept_back = context.tokens(rates), reserve(limits, rates)
+    room = limits.max_context_tokens - kept_back
+    if tokens > room:
+        return _refused("context_budget_exceeded", tokens, room, limits.max_context_tokens)
+    reply = reply_room(limits)
+    last = tokens + reply + rates.kept + kept_back + rates.beyond  # the reply is part of the final call's input
+    needed = tokens + reply + rates.beyond + last
     room = limits.max_request_tokens - chat_tokens(spent)
     if needed > room:
         return _refused("request_budget_exceeded", needed, room, limits.max_request_tokens)
-    return Admitted(tokens=context.tokens)
+    return Admitted(tokens=tokens)
 
 
-def afford_final(*, context: Context, spent: Usage, limits: Limits) -> Verdict:
-    """Decide whether the last call may be made; the reserve is there for it."""
-    if context.tokens > limits.max_context_tokens:
-        return _refused("context_budget_exceeded", context.tokens, limits.max_context_tokens, limits.max_context_tokens)
-    needed = context.tokens + reply_room(limits)
+def afford_final(*, context: Context, spent: Usage, limits: Limits, rates: Rates) -> Verdict:
+    """Decide whether the last call may be made; the reserve is there for it.
+
+    Where that was used up by calls that cost more than expected, a short answer does.
+    """
+    tokens = context.tokens(rates)
+    if tokens > limits.max_context_tokens:
+        return _refused("context_budget_exceeded", tokens, limits.max_context_tokens, limits.max_context_tokens)
+    needed = tokens + min(reply_room(limits), SHORT_ANSWER_TOKENS) + rates.beyond
     room = limits.max_request_tokens - chat_tokens(spent)
     if needed > room:
         return _refused("request_budget_exceeded", needed, room, limits.max_request_tokens)
-    return Admitted(tokens=context.tokens)
+    return Admitted(tokens=tokens)
+
+
+def asked_output(*, context: Context, spent: Usage, limits: Limits, rates: Rates) -> int:
+    """Output tokens to allow a call that may be made: as many as usual, or what is left for it."""
+    left = limits.max_request_tokens - chat_tokens(spent) - context.tokens(rates) - rates.beyond
+    return min(reply_room(limits), left)
 
 
 def chat_tokens(spent: Usage) -> int:

@@ -3,10 +3,10 @@
 import msgspec
 from msgspec.structs import replace
 
-from api.agent import budget
-from api.agent.budget import Context
+from api.agent import budget, metering
+from api.agent.metering import Context
 from api.agent.steps import CountTokens
-from shared.llm.port import ChatUsage, Function, FunctionCall, Message, Role
+from shared.llm.port import Function, FunctionCall, Message, Role
 from shared.llm.shapes import function_shape
 
 
@@ -18,7 +18,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._sizes: list[int] = []
         self._functions: tuple[Function, ...] = ()
-        self._sent = 0  # messages that a call has taken
+        self._sent = 0  # messages that the provider has counted
         self.context = Context()
 
     def size(self, text: str) -> int:
@@ -28,11 +28,9 @@ class Conversation:
     def offer(self, functions: tuple[Function, ...]) -> None:
         """Have calls carry these functions from here on; they count like messages."""
         if functions != self._functions:
-            before, after = self._offered(self._functions), self._offered(functions)
+            more = self._offered(functions) - self._offered(self._functions)
+            self._resize(more, counted=self._sent > 0)
             self._functions = functions
-            self.context = (
-                budget.grown(self.context, after) if after > before else budget.shrunk(self.context, before - after)
-            )
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -63,19 +61,21 @@ class Conversation:
 
     def replace(self, place: int, content: str) -> None:
         """Put other text where a message stood that no longer holds."""
+        size = self.size(content)
+        self._resize(size - self._sizes[place], counted=place < self._sent)
         self._messages[place] = replace(self._messages[place], content=content)
-        whole, size = self._size, self.size(content)
-        more = size - self._sizes[place]
-        if more < 0 and place < self._sent:
-            self.context = budget.rescaled(self.context, before=whole, after=whole + more)
-        else:
-            self.context = budget.grown(self.context, more)
         self._sizes[place] = size
 
-    def sent(self, usage: ChatUsage | None) -> None:
-        """A call took all messages so far: from here on the provider's own figure counts."""
-        self.context = budget.anchored(self.context, usage)
-        self._sent = len(self._messages)
+    @property
+    def counted(self) -> int:
+        """Our count of all that the next call would send."""
+        return sum(self._sizes) + self._offered(self._functions)
+
+    def sent(self, input_tokens: int | None) -> None:
+        """A call took all messages so far: from here on the provider's own figure counts, where it gave one to be believed."""
+        self.context = metering.anchored(self.context, input_tokens)
+        if input_tokens is not None:
+            self._sent = len(self._messages)
 
     def messages(self) -> tuple[Message, ...]:
         """As they are sent: neighbours of one role joined, because many chat templates demand alternation."""
@@ -90,12 +90,16 @@ class Conversation:
     def _add(self, message: Message, size: int) -> int:
         self._messages.append(message)
         self._sizes.append(size)
-        self.context = budget.grown(self.context, size)
+        self.context = metering.grown(self.context, size)
         return len(self._messages) - 1
 
-    @property
-    def _size(self) -> int:
-        return sum(self._sizes) + self._offered(self._functions)
+    def _resize(self, more: int, *, counted: bool) -> None:
+        """`more`: tokens, ours. `counted`: what changes is part of what the provider has counted."""
+        before = self.counted - self.context.added
+        if more < 0 and counted:
+            self.context = metering.rescaled(self.context, before=before, after=before + more)
+        else:
+            self.context = metering.grown(self.context, more)
 
     def _offered(self, functions: tuple[Function, ...]) -> int:
         return sum(self.size(msgspec.json.encode(function_shape(one)).decode()) for one in functions)

@@ -6,7 +6,7 @@ The loop's last turn, the answer of every other path and the repair of a strict 
 from collections.abc import Callable, Generator
 from typing import TypeAlias
 
-from api.agent import brakes, budget
+from api.agent import brakes
 from api.agent.asking import ask_last, withdraw
 from api.agent.budget import LimitCode, Refused
 from api.agent.decisions import Decision, Ending, Finish, ProtocolError
@@ -40,7 +40,7 @@ def closed(state: State, *, no_gain: int = 0) -> Closing:
         state.limit(brake)
         yield Braked(kind=brake)
         return brake
-    verdict = budget.afford_turn(context=state.talk.context, spent=state.spent, limits=state.limits)
+    verdict = state.afford(final=False)
     if not isinstance(verdict, Refused):
         return None
     state.limit(verdict.code, tool="", tokens=verdict.tokens, limit=verdict.limit, room=verdict.room)

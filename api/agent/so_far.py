@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from api.agent import budget
+from api.agent import metering
+from api.agent.metering import Heard, Sent, Told
 from api.agent.state import State
 from api.agent.steps import AskModel
 from shared.text.tokens import count_tokens
@@ -40,11 +41,12 @@ class RunSoFar:
             return Usage()
         if self.call is None:
             return self.state.spent
-        received = count_tokens("".join(self.call.heard))
-        return budget.charged(
-            self.state.spent,
-            sent_tokens=self.call.ask.input_tokens,
-            reply_tokens=received,
-            asked_tokens=self.call.ask.max_output_tokens,
-            usage=None,
+        ask, said = self.call.ask, "".join(self.call.heard)
+        sent = Sent(
+            context=self.state.talk.context,
+            tokens=ask.input_tokens,
+            counted=self.state.talk.counted,
+            asked=ask.max_output_tokens,
         )
+        heard = Heard(tokens=count_tokens(said), begun=bool(said))
+        return metering.charged(self.state.spent, sent, heard, Told(), self.state.rates)

@@ -5,11 +5,13 @@ from collections.abc import Collection
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.agent import brakes, budget
+from api.agent import brakes, budget, metering
+from api.agent.budget import Verdict
 from api.agent.conversation import Conversation
 from api.agent.decisions import Decision, Finish, ProtocolError
 from api.agent.ledger import Fetch, Ledger
 from api.agent.limiting import limitation
+from api.agent.metering import Context, Rates
 from api.agent.observation import HarnessStatus
 from api.agent.steps import Broken, CountTokens, Outcome, Start, Wording
 from api.tools.contract import SeenBlock, ToolResult
@@ -37,6 +39,7 @@ class State:
         self.count = count
         self.talk = Conversation(count)
         self.spent = Usage()
+        self.rates = Rates()
         self.ledger = Ledger()
         self.limitations: list[Limitation] = []
         self.turn = 0
@@ -55,10 +58,13 @@ class State:
         kept = decision.kept
         if isinstance(decision, ProtocolError):
             kept, reasoning = self._as_asked(kept), self._as_asked(reasoning)
+        before = self.talk.context.added
         if not isinstance(decision, Finish) and decision.call is not None:
             self.talk.call(kept, decision.call, reasoning=reasoning)
         elif kept:  # some providers refuse an empty message
             self.talk.say("assistant", kept)
+        entered = self.talk.context.added - before
+        self.rates = metering.kept(self.rates, entered, asked=budget.reply_room(self.limits))
 
     def _as_asked(self, text: str) -> str:
         """Its beginning, as long as a reply may be."""
@@ -86,6 +92,12 @@ class State:
             for one in self.let_in
         ]
         self.ledger = self.ledger.without(block_ids)
+
+    def afford(self, *, final: bool, context: Context | None = None) -> Verdict:
+        """Whether a call may be made, and the last one after it if it isn't the last. `context`: of another conversation than the run's."""
+        decide = budget.afford_final if final else budget.afford_turn
+        context = self.talk.context if context is None else context
+        return decide(context=context, spent=self.spent, limits=self.limits, rates=self.rates)
 
     def learn_window(self, window_tokens: int) -> None:
         """The model takes less at once than was thought: keep to it from here on."""

@@ -7,12 +7,13 @@ budget, the time or the provider does not allow it or the reply is no use, is No
 from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
-from api.agent import budget
+from api.agent import metering
 from api.agent.arguments import Unreadable, read_object
 from api.agent.asking import ask
-from api.agent.budget import Admitted, Context
+from api.agent.budget import Admitted
 from api.agent.conversation import Conversation
 from api.agent.hidden import without_hidden
+from api.agent.metering import Context
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted, Replied
 from shared.telemetry import names
@@ -59,12 +60,8 @@ def _reply(state: State, prompt: str, *, last: bool) -> Generator[Effect, Event 
 
 
 def _is_affordable(state: State, beside: Conversation, *, last: bool) -> bool:
-    if last:
-        verdict = budget.afford_final(context=beside.context, spent=state.spent, limits=state.limits)
-    else:
-        both = budget.grown(_ahead(state), beside.context.tokens)
-        verdict = budget.afford_turn(context=both, spent=state.spent, limits=state.limits)
-    return isinstance(verdict, Admitted)
+    context = beside.context if last else metering.grown(_ahead(state), beside.context.added)
+    return isinstance(state.afford(final=last, context=context), Admitted)
 
 
 def _beside(state: State, prompt: str) -> Conversation:
@@ -75,9 +72,9 @@ def _beside(state: State, prompt: str) -> Conversation:
 
 def _ahead(state: State) -> Context:
     """What the run itself sends next, at least: before it has said anything, its opening."""
-    if state.talk.context.tokens:
+    if state.talk.context != Context():
         return state.talk.context
-    return budget.grown(Context(), state.talk.size(state.start.system) + state.talk.size(state.start.task))
+    return metering.grown(Context(), state.talk.size(state.start.system) + state.talk.size(state.start.task))
 
 
 def replied_object(text: str) -> dict[str, object] | None:

@@ -293,7 +293,9 @@ def test_a_run_cut_off_midway_leaves_what_it_spent_and_saw(world: World) -> None
     cancelled_midway(world, SEARCH, so_far=so_far)
     spent = so_far.usage()
     assert (spent.model_calls, spent.tool_calls, spent.estimated) == (2, 1, True)
-    assert (spent.embedding_tokens > 0, spent.chat_output_tokens) == (True, len(SEARCH) + count_tokens("Thou"))
+    assert so_far.state is not None
+    heard = so_far.state.rates.scaled(count_tokens("Thou"))
+    assert (spent.embedding_tokens > 0, spent.chat_output_tokens) == (True, len(SEARCH) + heard)
     assert LEAVE.title in {entry.title for entry in so_far.ledger()}
     assert so_far.manifest is not None
 

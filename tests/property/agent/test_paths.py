@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.agent.finish import finish
-from api.agent.steps import AskFailed, AskModel, Broken, CallTool, Event, Replied
 from shared.types.runs import Limits, PathName, ProtocolName
 from tests.promises import promise
-from tests.property.agent.test_runs import LIMITS, TOO_LARGE, Player
+from tests.property.agent.providers import LIMITS, Player
 from tests.unit.agent.paths.walking import walked
 from tests.unit.agent.playing import DOC
 from tests.unit.agent.texts import ZH
@@ -41,25 +40,6 @@ REPLIES = (
 )
 
 
-class PathPlayer(Player):
-    """The same chance, with replies that paths can use among those they can't."""
-
-    def ask(self, ask: AskModel) -> Event:
-        if self.data.draw(st.booleans()):
-            return super().ask(ask)
-        assert ask.input_tokens <= self.limits.max_context_tokens
-        text = self.data.draw(st.sampled_from(REPLIES))[: ask.max_output_tokens]
-        self.expect(chat_input_tokens=ask.input_tokens, chat_output_tokens=len(text), model_calls=1, estimated=True)
-        return Replied(
-            text=text, reasoning="", usage=None, finish_reason="stop", metered=True, elapsed_ms=self.elapsed_ms
-        )
-
-    def __call__(self, effect: AskModel | CallTool) -> Event:
-        event = super().__call__(effect)
-        assert isinstance(event, Replied | AskFailed) == isinstance(effect, AskModel)
-        return event
-
-
 @promise("P4")
 @pytest.mark.parametrize("path", ["direct", "pipeline", "agent", "plan", "verify"])
 @settings(max_examples=60, deadline=None)
@@ -68,7 +48,7 @@ def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
     path: PathName, data: st.DataObject, limits: Limits, forced: bool, leans: bool
 ) -> None:
     protocol = data.draw(st.sampled_from(get_args(ProtocolName)))
-    player = PathPlayer(data, limits, protocol)
+    player = Player(data, limits, protocol, extra=REPLIES)
     played = walked(
         path,
         "E-7 和年假？" if data.draw(st.booleans()) else "年假有几天？",
@@ -78,18 +58,13 @@ def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
         limits=limits,
         protocol=protocol,
         strict=data.draw(st.booleans()),
+        around=player.watching,
     )
     spent = played.outcome.spent
     assert spent.tool_calls <= limits.max_tool_calls
-    assert spent.chat_input_tokens + spent.chat_output_tokens <= limits.max_request_tokens
-    assert (spent.chat_input_tokens, spent.chat_output_tokens) == (
-        player.expected.chat_input_tokens,
-        player.expected.chat_output_tokens,
-    )
-    assert spent.model_calls == player.expected.model_calls == len(played.asked) <= 2 * (3 * limits.max_tool_calls + 12)
+    player.check(played)
+    assert len(played.asked) <= 2 * (3 * limits.max_tool_calls + 12)
     assert {entry.block_id for entry in played.outcome.ledger.entries} <= player.shown
-    outcome = played.outcome
-    assert outcome.reason not in TOO_LARGE or not isinstance(outcome.ending, Broken) or not outcome.ledger.blocks
-    verified = finish(outcome, wording=ZH)
+    verified = finish(played.outcome, wording=ZH)
     assert verified.text.strip()
     assert {citation.block_id for citation in verified.citations} <= set(played.outcome.ledger.blocks)

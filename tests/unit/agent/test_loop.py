@@ -1,13 +1,13 @@
 """The loop: every way a run goes and ends, decided without a model."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from api.agent.decisions import Finish
 from api.agent.observation import opened
-from api.agent.steps import Admission, Braked, Broken, Misspoken, Replied, Retried
+from api.agent.steps import Admission, AskModel, Braked, Broken, CallTool, Event, Misspoken, Replied, Retried
 from shared.llm.port import ChatUsage, FunctionCall
 from shared.types.events import ToolResulted, TurnStarted
 from shared.types.runs import Limits, ProtocolName, Usage
@@ -279,12 +279,55 @@ def test_a_question_that_leaves_no_room_ends_before_any_call() -> None:
     assert played.asked == ()
 
 
-def test_the_next_call_is_anchored_on_real_usage_plus_what_was_added() -> None:
-    first = says(search("a"), usage=ChatUsage(input_tokens=1_000, output_tokens=50))
+@pytest.mark.parametrize("a_token", [1, 3])
+def test_the_next_call_is_anchored_on_real_usage_plus_what_was_added_as_the_provider_counts(a_token: int) -> None:
+    opening = play([FINISH]).asked[0].input_tokens
+    first = says(search("a"), usage=ChatUsage(input_tokens=a_token * opening, output_tokens=50))
     played = play([first, result(block(0)), FINISH])
     reply, observation = played.asked[1].messages[2:]
-    assert played.asked[1].input_tokens == 1_000 + len(reply.content) + 5 + len(observation.content) + 5
+    added = len(reply.content) + 5 + len(observation.content) + 5
+    assert played.asked[1].input_tokens == a_token * (opening + added)
     assert (played.asked[0].anchored, played.asked[1].anchored) == (False, True)
+
+
+@pytest.mark.parametrize("protocol", get_args(ProtocolName))
+def test_reasoning_that_goes_back_with_a_call_is_part_of_the_next_one(protocol: ProtocolName) -> None:
+    call = FunctionCall(call_id="c", name="search_blocks", arguments='{"query": "年假"}')
+    text, calls = (search("年假"), ()) if protocol == "react" else ("", (call,))
+
+    def second(*, wanted: bool) -> AskModel:
+        thought = says(text, reasoning="想" * 1_000, calls=calls, wants_reasoning=wanted)
+        return play([thought, result(block(0)), FINISH], protocol=protocol).asked[1]
+
+    back = second(wanted=True)
+    assert any(message.reasoning for message in back.messages) == (protocol == "tools")
+    more = sum(len(message.reasoning) for message in back.messages)
+    assert back.input_tokens - second(wanted=False).input_tokens == more
+
+
+@pytest.mark.parametrize("a_token", [1, 2, 3, 4])
+@pytest.mark.parametrize("thought", [0, 9_000])
+def test_a_provider_that_counts_more_and_a_model_that_thinks_in_secret_leave_the_run_its_answer(
+    a_token: int, thought: int
+) -> None:
+    sent: list[int] = []
+
+    def react(effect: AskModel | CallTool) -> Event:
+        if isinstance(effect, CallTool):
+            return returns(result(block(len(sent)), filler=2_000))
+        ours = sum(len(message.content) + 5 for message in effect.messages)
+        sent.append(a_token * ours)
+        text = FINISH if effect.final else search(f"年假{len(sent)}")
+        usage = ChatUsage(input_tokens=sent[-1], output_tokens=len(text) + thought)
+        return says(text, usage=usage)
+
+    limits = Limits(max_context_tokens=16_000, max_request_tokens=60_000, finalization_reserve_tokens=1_500)
+    played = play(react, limits=limits)
+    spent = played.outcome.spent
+    assert ending(played)[0] == "answer"
+    assert len(played.called) > 1
+    assert spent.chat_input_tokens + spent.chat_output_tokens <= limits.max_request_tokens
+    assert max(sent) <= limits.max_context_tokens
 
 
 def test_a_prompt_that_did_not_grow_is_not_believed() -> None:
@@ -306,6 +349,18 @@ def test_a_transient_fault_is_tried_once_more_and_both_attempts_are_paid() -> No
     assert played.outcome.spent == Usage(
         chat_input_tokens=2 * sent, chat_output_tokens=2 + len(FINISH), model_calls=2, estimated=True
     )
+
+
+@pytest.mark.parametrize(("left", "attempts"), [(0, 2), (-1, 1)])
+def test_another_try_is_made_only_while_an_answer_can_be_paid_for_after_it(left: int, attempts: int) -> None:
+    opening = play([FINISH]).asked[0].input_tokens
+    reserve, reply = 1_000, 300
+    limits = Limits(
+        max_request_tokens=opening + 2 * (opening + reply) + reserve + left, finalization_reserve_tokens=reserve
+    )
+    played = play([fails("provider_overloaded", retryable=True), FINISH], limits=limits)
+    assert len(played.asked) == attempts
+    assert ending(played) == (("answer", "finished") if left == 0 else ("broken", "provider_overloaded"))
 
 
 def test_the_provider_says_when_to_come_back() -> None:

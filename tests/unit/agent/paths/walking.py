@@ -1,10 +1,12 @@
 """Walk a path without a model, a tool or a clock: a script answers its effects, the release's words are spoken."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from api.agent.ending import Steps
 from api.agent.paths.router import Reason, Route
 from api.agent.paths.walk import walk
 from api.agent.prompting import Asked
+from api.agent.state import State
 from api.agent.steps import Noted
 from api.tools.contract import SeenBlock
 from shared.ids import BlockId, DocId
@@ -24,8 +26,9 @@ def walked(
     limits: Limits | None = None,
     protocol: ProtocolName = "react",
     strict: bool = False,
+    around: Callable[[Steps, State], Steps] = lambda steps, _: steps,
 ) -> Played:
-    """`plain`: the question standing alone, where it doesn't."""
+    """`plain`: the question standing alone, where it doesn't. `around`: what the path runs within."""
     asked = Asked(question=question, plain=plain or question)
     route = Route(path=path, reason=reason)
     return play(
@@ -33,7 +36,7 @@ def walked(
         limits=limits,
         protocol=protocol,
         wording=ZH,
-        around=lambda _, state: walk(state, asked, route, has_model=True, strict=strict),
+        around=lambda _, state: around(walk(state, asked, route, has_model=True, strict=strict), state),
     )
 
 
