@@ -15,6 +15,8 @@ from shared.types.runs import Answer, Citation
 SOURCES: Final = {"zh": "来源", "en": "Sources"}
 ABOUT: Final = {"zh": "关于此回答", "en": "About this answer"}  # above limitations where there are no sources
 
+UNCHECKED: Final = {"zh": "未能自动核对", "en": "could not be checked automatically"}
+
 BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
 
 _MARK = re.compile(r"\[(\d+)\]")
@@ -27,8 +29,8 @@ def block_url(origin: str, links: BlockLinks, access: Access) -> BlockUrl:
 
 
 def footer(answer: Answer, url: BlockUrl) -> str:
-    """What follows the answer's text: the sources as a Markdown list with links, each with what it doesn't support, then what
-    the answer does not cover."""
+    """What follows the answer's text: the sources as a Markdown list with links, each with what it doesn't support or that
+    it couldn't be checked, then what the answer does not cover."""
     chinese = detect_lang(answer.question) == "zh"
     listed = "\n".join(_listed(one, url, chinese) for one in answer.citations)
     sources = f"\n\n**{SOURCES['zh' if chinese else 'en']}**\n\n{listed}" if listed else ""
@@ -82,6 +84,8 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
 
 def _listed(citation: Citation, url: BlockUrl, chinese: bool) -> str:
     listed = f"{citation.marker}. [{_place(citation, chinese)}]({url(citation)})"
+    if citation.verdict == "unchecked":
+        listed += f"（{UNCHECKED['zh']}）" if chinese else f" ({UNCHECKED['en']})"
     return listed if citation.problem is None else f"{listed}\n   > ⚠ {_escaped(citation.problem)}"
 
 

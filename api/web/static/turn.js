@@ -4,6 +4,7 @@ import { prose } from "./prose.js";
 import { pages } from "./source.js";
 import { thumbs } from "./thumbs.js";
 
+const DOUBTED = { unsupported: ".doubted", unchecked: ".unchecked" };
 const BADGE = { complete: "good", partial: "warn", refused: "warn", clarification: "", failed: "bad" };
 
 export class Turn {
@@ -108,10 +109,10 @@ export class Turn {
   }
 
   chip(citation) {
-    const doubted = citation.verdict === "unsupported";
-    const label = [`${words.run.source_n} ${citation.marker}`, citation.title, doubted ? words.run.unsupported : ""];
+    const doubted = DOUBTED[citation.verdict];
+    const label = [`${words.run.source_n} ${citation.marker}`, citation.title, doubted ? words.run[citation.verdict] : ""];
     const made = el(
-      `button.chip${doubted ? ".doubted" : ""}`,
+      `button.chip${doubted ?? ""}`,
       { type: "button", title: where(citation), "aria-label": label.filter(Boolean).join(", "), "aria-expanded": "false", "aria-controls": "source" },
       String(citation.marker),
     );
@@ -131,7 +132,7 @@ export class Turn {
           {},
           el("span.name", {}, citation.title),
           el("span.where", {}, ` ${where(citation)}`),
-          citation.verdict === "unsupported" ? el("span.doubt", {}, ` ${words.run.unsupported}`) : "",
+          doubt(citation),
         ),
       );
       made.addEventListener("click", () => this.open(citation, made));
@@ -158,6 +159,13 @@ export class Turn {
     const trace = el("a.quiet.small", { href: `/traces/${answer.run_id}` }, words.run.trace);
     return [el("div.meta", {}, badge, took, again, answer.text && navigator.clipboard ? copier(answer) : null, trace, buttons), more];
   }
+}
+
+/** What a reader must know before they rely on a source; nothing of one that was found to support its sentences. */
+function doubt({ verdict, problem }) {
+  if (!DOUBTED[verdict]) return "";
+  const said = words.run[verdict] + (problem ? words.colon + problem : "");
+  return el(problem || verdict === "unsupported" ? "span.doubt" : "span.doubt.hint", {}, ` ${said}`);
 }
 
 /** A tool and its arguments, in words. */

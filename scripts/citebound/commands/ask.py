@@ -26,7 +26,7 @@ from shared.types.events import (
     ToolResulted,
     TurnStarted,
 )
-from shared.types.runs import Answer, Citation, Status
+from shared.types.runs import Answer, Citation, Status, Verdict
 from shared.types.snapshots import SnapshotDocument
 
 EXIT_CODES: Final[dict[Status, int]] = {
@@ -42,6 +42,10 @@ _STATUS_ZH: Final[dict[Status, str]] = {
     "refused": "未作答",
     "clarification": "需要补充",
     "failed": "失败",
+}
+_DOUBTS: Final[dict[Verdict, tuple[str, str, str]]] = {  # English, Chinese, style
+    "unsupported": ("not supported", "未获支持", "yellow"),
+    "unchecked": ("could not be checked automatically", "未能自动核对", "dim"),
 }
 _TRUST_ZH: Final[dict[Trust, str]] = {
     "official": "官方",
@@ -228,5 +232,7 @@ def _print_citation(citation: Citation, api: Api | None, *, file: str | None, zh
     plain(f"      {citation.block_id} · {origin} · {trust}", "dim")
     if api is not None:
         plain(f"      {api.page_of(citation.block_id, citation.snapshot_id)}", "dim")
-    if citation.verdict == "unsupported":
-        plain(f"      {'未获支持' if zh else 'not supported'}: {citation.problem or ''}", "yellow")
+    if citation.verdict != "supported":
+        english, chinese, style = _DOUBTS[citation.verdict]
+        told = [chinese if zh else english, *([citation.problem] if citation.problem else [])]
+        plain(f"      {('：' if zh else ': ').join(told)}", style)

@@ -91,9 +91,23 @@ def test_a_refusal_and_a_question_back_are_told_as_they_are(status: str) -> None
     assert (annotations(answer, URL), extra(answer, URL).status) == ((), status)
 
 
+@pytest.mark.parametrize(
+    ("question", "told"), [("谁负责？", "（未能自动核对）"), ("Who leads it?", " (could not be checked automatically)")]
+)
+def test_a_source_that_could_not_be_checked_says_so_in_its_line(question: str, told: str) -> None:
+    unchecked = structs.replace(A_CITATION, verdict="unchecked")
+    line = footer(an_answer(question=question, citations=(unchecked,)), URL).splitlines()[-1]
+    assert line.endswith(f"({ADDRESS}){told}")
+    named = structs.replace(unchecked, problem="赵敏")
+    assert footer(an_answer(question=question, citations=(named,)), URL).splitlines()[-2:] == [line, "   > ⚠ 赵敏"]
+
+
 def test_a_footer_with_doubts_is_known_as_ours_when_the_conversation_comes_back() -> None:
     doubtful = structs.replace(A_CITATION, problem="引用的文本中没有：15 天")
-    answer = an_answer(citations=(doubtful, A_CITATION), limitations=(Limitation(code="x", text="缺少一份文档。"),))
+    unchecked = structs.replace(A_CITATION, verdict="unchecked")
+    answer = an_answer(
+        citations=(doubtful, unchecked, A_CITATION), limitations=(Limitation(code="x", text="缺少一份文档。"),)
+    )
     said = [
         InMessage(role="user", content="住宿费？"),
         InMessage(role="assistant", content=answer.text + footer(answer, URL)),

@@ -75,7 +75,7 @@ def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
 
 def test_a_name_that_its_source_does_not_have_is_told_at_the_citation_and_leaves_the_answer_complete() -> None:
     verified = finish(outcome(f"年假制度由赵敏负责。【来源：{A}】"), wording=ZH)
-    told = "未能在引用的文本中查到：赵敏"
+    told = "引用的文本中没有明确写出：赵敏"
     assert [(one.verdict, one.problem) for one in verified.citations] == [("unchecked", told)]
     assert [(one.verdict, one.problem) for one in verified.checks] == [("unchecked", told)]
     assert (verified.status, verified.limitations) == ("complete", ())

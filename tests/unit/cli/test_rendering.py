@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from scripts.citebound.__main__ import main
-from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, show_step
+from scripts.citebound.commands.ask import EXIT_CODES, follow, ignore, place, print_answer, show_step
 from scripts.citebound.commands.imports import exit_code, standing
 from scripts.citebound.commands.trace import event_lines, manifest_lines, span_line, tree_lines
 from scripts.citebound.console import complain, note, plain, size
@@ -21,7 +21,7 @@ from shared.telemetry import names
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
 from shared.types.imports import Import
 from shared.types.traces import SpanEvent, SpanNode
-from tests.unit.cli.shapes import BROKEN, an_answer, an_import
+from tests.unit.cli.shapes import A_CITATION, BROKEN, an_answer, an_import
 
 RUN = RunId("run_01")
 
@@ -71,6 +71,26 @@ def test_what_a_document_is_called_does_not_speak_to_the_terminal(capsys: pytest
 def test_brackets_in_what_a_tool_was_asked_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     show_step(ToolCalled(turn=1, tool="scan_term", arguments='{"term":"[bold]错误[/bold]"}'))
     assert '{"term":"[bold]错误[/bold]"}' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("谁负责？", ["未能自动核对：赵敏", "未能自动核对"]),
+        ("Who leads it?", ["could not be checked automatically: 赵敏", "could not be checked automatically"]),
+    ],
+)
+def test_a_source_that_could_not_be_checked_says_so(
+    question: str, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cited = (
+        structs.replace(A_CITATION, verdict="unchecked", problem="赵敏"),
+        structs.replace(A_CITATION, verdict="unchecked"),
+        structs.replace(A_CITATION, verdict="supported"),
+    )
+    print_answer(an_answer(question=question, citations=cited), None)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line.startswith(("未能自动核对", "could not be checked"))] == told
 
 
 def test_exit_codes_of_answers() -> None:
