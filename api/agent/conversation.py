@@ -18,6 +18,7 @@ class Conversation:
         self._messages: list[Message] = []
         self._sizes: list[int] = []
         self._functions: tuple[Function, ...] = ()
+        self._offered = 0  # tokens of the functions
         self._sent = 0  # messages that the provider has counted
         self.context = Context()
 
@@ -28,9 +29,9 @@ class Conversation:
     def offer(self, functions: tuple[Function, ...]) -> None:
         """Have calls carry these functions from here on; they count like messages."""
         if functions != self._functions:
-            more = self._offered(functions) - self._offered(self._functions)
-            self._resize(more, counted=self._sent > 0)
-            self._functions = functions
+            offered = sum(self.size(msgspec.json.encode(function_shape(one)).decode()) for one in functions)
+            self._resize(offered - self._offered, counted=self._sent > 0)
+            self._functions, self._offered = functions, offered
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -69,7 +70,7 @@ class Conversation:
     @property
     def counted(self) -> int:
         """Our count of all that the next call would send."""
-        return sum(self._sizes) + self._offered(self._functions)
+        return sum(self._sizes) + self._offered
 
     def sent(self, input_tokens: int | None) -> None:
         """A call took all messages so far: from here on the provider's own figure counts, where it gave one to be believed."""
@@ -100,9 +101,6 @@ class Conversation:
             self.context = metering.rescaled(self.context, before=before, after=before + more)
         else:
             self.context = metering.grown(self.context, more)
-
-    def _offered(self, functions: tuple[Function, ...]) -> int:
-        return sum(self.size(msgspec.json.encode(function_shape(one)).decode()) for one in functions)
 
 
 def _are_one(first: Message, second: Message) -> bool:
