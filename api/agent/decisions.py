@@ -16,9 +16,13 @@ Problem = Literal[
     "not_an_object",  # arguments that are no JSON object
     "bad_json",
     "cut",  # the output limit came before the action's end
+    "reasoning_cut",  # it came before the model had written anything: hidden reasoning took all of it
     "empty_answer",
     "no_ending",  # text that cites nothing: is it an answer, a refusal or a question?
 ]
+
+# Why a run is broken that ends with such a reply: more output would have helped.
+TOO_SHORT: dict[str, str] = {"cut": "reply_cut", "reasoning_cut": "reasoning_cut"}
 
 
 class ToolAction(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from api.agent import brakes
 from api.agent.asking import ask_last, withdraw
 from api.agent.budget import LimitCode, Refused
-from api.agent.decisions import Decision, Ending, Finish, ProtocolError
+from api.agent.decisions import TOO_SHORT, Decision, Ending, Finish, ProtocolError
 from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import AskFailed, Braked, Effect, Event, Misspoken, Outcome
@@ -72,7 +72,8 @@ def last(state: State, request: Request, *, closed: str | None) -> Steps:
     if not isinstance(decision, Finish):
         problem = decision.problem if isinstance(decision, ProtocolError) else "tool_unavailable"
         yield Misspoken(problem=problem, detail="")
-        return state.broken("finalization_failed", f"the last reply held no answer ({problem})", closed=closed)
+        code = TOO_SHORT.get(problem, "finalization_failed")
+        return state.broken(code, f"the last reply held no answer ({problem})", closed=closed)
     if decision.cut:
         state.limit("answer_cut")
     state.heard(decision, reasoning="")

@@ -12,7 +12,7 @@ from api.agent import budget
 from api.agent.acting import act
 from api.agent.asking import ask, withdraw
 from api.agent.budget import LimitCode
-from api.agent.decisions import Decision, Finish, ProtocolError, ToolAction
+from api.agent.decisions import TOO_SHORT, Decision, Finish, ProtocolError, ToolAction
 from api.agent.ending import Steps, closed, finished, last
 from api.agent.observation import HarnessStatus, envelope
 from api.agent.protocols import decide, offered
@@ -103,7 +103,8 @@ def _misspoke(state: State, misspoken: Misspoken) -> Perhaps:
     if state.misspoken < MISSPOKEN_IN_A_ROW:
         return None
     if not state.ledger.blocks:
-        return state.broken("protocol_error", f"{MISSPOKEN_IN_A_ROW} replies in a row held no usable action")
+        code = TOO_SHORT.get(misspoken.problem, "protocol_error")
+        return state.broken(code, f"{MISSPOKEN_IN_A_ROW} replies in a row held no usable action")
     state.limit("protocol_error")
     return (yield from _finalize(state, "protocol_error"))
 

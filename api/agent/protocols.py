@@ -2,8 +2,10 @@
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from api.agent import native, react
-from api.agent.decisions import Decision
+from api.agent.decisions import Decision, ProtocolError
 from api.agent.steps import Replied, Start
 from shared.llm.port import Function
 
@@ -22,6 +24,13 @@ def offered(start: Start, *, final: bool) -> tuple[Function, ...]:
 def decide(reply: Replied, start: Start, *, final: bool, asked_before: bool = False) -> Decision:
     """`asked_before`: the reply before this one was text without a clear ending."""
     cut = reply.finish_reason == "length"
+    decision = _decided(reply, start, final=final, asked_before=asked_before, cut=cut)
+    if cut and isinstance(decision, ProtocolError) and decision.problem in ("empty", "thinking_only"):
+        return replace(decision, problem="reasoning_cut")  # whether or not the provider shows what the model thought
+    return decision
+
+
+def _decided(reply: Replied, start: Start, *, final: bool, asked_before: bool, cut: bool) -> Decision:
     match start.protocol:
         case "react" if final:
             return react.parse_final(reply.text, tools=start.tools, cut=cut)

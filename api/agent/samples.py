@@ -7,7 +7,7 @@ from typing import get_args
 
 from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
-from api.agent.decisions import Problem
+from api.agent.decisions import TOO_SHORT, Problem
 from api.agent.native import ENDINGS
 from api.agent.observation import quoted
 from api.agent.paths.planning import Fault
@@ -106,6 +106,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
                 "brake_time",
                 "protocol_error",
                 "finalization_failed",
+                *TOO_SHORT.values(),
                 "unsupported",
                 "collection_unavailable",
                 "tool_internal_error",

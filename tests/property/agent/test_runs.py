@@ -37,7 +37,7 @@ from tests.property.agent.providers import LIMITS, Player
 from tests.unit.agent.playing import PLAIN, Scripted, block, count, play, result, search
 
 REASONS = {
-    "finished", "refused", "clarification", "protocol_error", "finalization_failed", "unsupported",
+    "finished", "refused", "clarification", "protocol_error", "finalization_failed", "reply_cut", "reasoning_cut", "unsupported",
     *get_args(Brake), *get_args(LimitCode), *get_args(UpstreamCode),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from api.agent.decisions import Finish
+from api.agent.finish import finish
 from api.agent.observation import opened
 from api.agent.steps import Admission, AskModel, Braked, Broken, CallTool, Event, Misspoken, Replied, Retried
 from shared.llm.port import ChatUsage, FunctionCall
@@ -24,6 +25,7 @@ from tests.unit.agent.playing import (
     says,
     search,
 )
+from tests.unit.agent.texts import WORDINGS
 
 ENDED = '{"answer": "五天"}'
 FINISH = f"Thought: 够了\nAction: Finish[五天【来源：{DOC}.v1#0】]"
@@ -437,6 +439,44 @@ def test_a_cut_final_answer_is_given_and_said_to_be_cut() -> None:
     played = play([search("a"), result(block(0)), cut], limits=Limits(max_tool_calls=1))
     assert ending(played) == ("answer", "brake_count")
     assert [one.code for one in played.outcome.limitations] == ["brake_count", "answer_cut"]
+
+
+THOUGHT_UP = {
+    "shown": says("", reasoning="想" * 99, finish_reason="length"),
+    "in secret": says("", finish_reason="length"),
+    "in the text": says("<think>" + "想" * 99, finish_reason="length"),
+}
+
+
+@pytest.mark.parametrize("thought", THOUGHT_UP.values(), ids=THOUGHT_UP)
+@pytest.mark.parametrize("protocol", get_args(ProtocolName))
+def test_a_model_that_thinks_to_its_limit_breaks_a_run_with_the_reason_and_what_to_raise(
+    thought: Replied, protocol: ProtocolName
+) -> None:
+    first = (
+        search("a")
+        if protocol == "react"
+        else says("", calls=(FunctionCall(call_id="c", name="search_blocks", arguments='{"query": "a"}'),))
+    )
+    planning = play([thought, thought], protocol=protocol)
+    last = play([first, result(block(0)), thought], limits=Limits(max_tool_calls=1), protocol=protocol)
+    for played in (planning, last):
+        assert ending(played) == ("broken", "reasoning_cut")
+        for wording in WORDINGS:
+            text = finish(played.outcome, wording=wording).text
+            assert "finalization_reserve_tokens" in text
+            assert "reasoning" in text
+
+
+def test_a_reply_that_is_cut_twice_breaks_a_run_with_the_reason() -> None:
+    cut = says('Action: search_blocks[{"query": "' + "年" * 99, finish_reason="length")
+    assert ending(play([cut, cut])) == ("broken", "reply_cut")
+
+
+def test_an_answer_after_a_reply_that_was_all_reasoning_is_an_answer() -> None:
+    played = play([THOUGHT_UP["in secret"], FINISH])
+    assert ending(played) == ("answer", "finished")
+    assert "reasoning_cut" in played.asked[1].messages[-1].content
 
 
 # --- usage
