@@ -29,7 +29,10 @@ def harmless(text: str) -> str:
 
 
 def _fenced(lines: list[str]) -> list[bool]:
-    """Which lines stand inside a fence, the fences themselves not among them."""
+    """Which lines stand inside a fence, the fences themselves not among them.
+
+    One with a | in it is the head of a table to some readers: what is inside a fence from there on, they disagree about.
+    """
     inside: list[bool] = []
     fence = ""
     for line in lines:
@@ -39,6 +42,8 @@ def _fenced(lines: list[str]) -> list[bool]:
         if closes:
             fence = ""
         elif not fence and found is not None:
+            if "|" in line:
+                return inside + [False] * (len(lines) - len(inside))
             fence = found[1] or found[2]
     return inside
 
