@@ -3,38 +3,22 @@
 Pure. Source: spec/05 "Answer".
 """
 
-from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from api.agent.citations import Claim, Resolved, resolve, without
+from api.agent.cited import CheckedClaim, citation, problem
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
 from api.agent.ledger import Ledger, shown_text
 from api.agent.limiting import limitation
 from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
-from api.agent.verify import Checked, check, score
+from api.agent.verify import Checked, check
 from shared.aside import at_once
-from shared.ids import BlockId
-from shared.types.runs import Citation, CitationMode, ClaimCheck, LedgerEntry, Limitation, Status, Verdict
-
-
-class CheckedClaim(Struct, frozen=True, kw_only=True):
-    claim: Claim
-    checked: Checked
-    cited: bool = True
-
-    @property
-    def doubtful(self) -> bool:
-        return self.checked.verdict == "unsupported"
-
-    @property
-    def has_problem(self) -> bool:
-        """Whether there is more to say than a verdict: `problem` has words for it."""
-        return self.doubtful or bool(self.checked.unproved)
+from shared.types.runs import Citation, CitationMode, ClaimCheck, Limitation, Status
 
 
 class Judged(Struct, frozen=True, kw_only=True):
@@ -113,7 +97,7 @@ def finishing(
         judged = yield from _judged(harmless(outcome.ending.text), outcome.ledger, question)
     resolved, claims = judged.resolved, judged.claims
     citations = tuple(
-        _citation(number, outcome.ledger.of(block_id), claims, wording)
+        citation(number, outcome.ledger.of(block_id), claims, wording)
         for number, block_id in zip(resolved.numbers, resolved.block_ids, strict=True)
     )
     looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
@@ -142,18 +126,6 @@ def judge(outcome: Outcome, question: str) -> Judged:
     """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
     assert isinstance(outcome.ending, Finish)
     return at_once(_judged(harmless(outcome.ending.text), outcome.ledger, question))
-
-
-def problem(claims: Sequence[CheckedClaim], wording: Wording) -> str:
-    """Why these sentences are not supported, or not proved, in one line."""
-    missing = dict.fromkeys(fact for one in claims for fact in one.checked.missing)
-    unproved = dict.fromkeys(fact for one in claims for fact in one.checked.unproved)
-    reasons = dict.fromkeys(one.checked.reason for one in claims)
-    return harmless(
-        wording.render(
-            "problem", missing=list(missing), unproved=list(unproved), reasons=[one for one in reasons if one]
-        )
-    )
 
 
 def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, Judged]:
@@ -284,45 +256,3 @@ def _checked(claim: Claim, ledger: Ledger, *, cited: bool = True, evidence: list
 
 def _evidence(block_ids: Iterable[str], ledger: Ledger) -> list[str]:
     return [shown_text(entry) for block_id in block_ids for entry in ledger.of(block_id)]
-
-
-def _citation(
-    number: int, entries: tuple[LedgerEntry, ...], claims: tuple[CheckedClaim, ...], wording: Wording
-) -> Citation:
-    citing = [one for one in claims if one.cited and entries[0].block_id in one.claim.block_ids]
-    shown = _best_shown(entries, citing)
-    verdict = _worst(one.checked.verdict for one in citing)
-    told = [one for one in citing if one.checked.verdict == verdict and one.has_problem]
-    return Citation(
-        marker=number,
-        block_id=BlockId(shown.block_id),
-        doc_id=shown.doc_id,
-        version=shown.version,
-        snapshot_id=shown.snapshot_id,
-        title=shown.title,
-        source_label=shown.source_label,
-        section_path=shown.section_path,
-        page_first=shown.page_first,
-        page_last=shown.page_last,
-        span_start=shown.span_start,
-        span_end=shown.span_end,
-        quote=shown.seen,
-        trust=shown.trust,
-        verdict=verdict,
-        problem=problem(told, wording) if told else None,
-    )
-
-
-def _best_shown(entries: tuple[LedgerEntry, ...], citing: list[CheckedClaim]) -> LedgerEntry:
-    """The whole block where it was read; of several snippets the one that supports the citing sentences best."""
-    if len(entries) == 1 or not citing:
-        return entries[0]
-    return max(entries, key=lambda entry: sum(score(one.claim.sentence, [entry.seen]) for one in citing))
-
-
-def _worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """One sentence that is not supported makes the citation doubtful; one that can't be judged leaves it unjudged."""
-    counts = Counter(verdicts)
-    if counts["unsupported"]:
-        return "unsupported"
-    return "supported" if counts["supported"] and not counts["unchecked"] else "unchecked"

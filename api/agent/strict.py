@@ -7,9 +7,10 @@ Source: spec/05 "Strict mode repairs once by asking the model, then drops the cl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.agent.cited import CheckedClaim, problem
 from api.agent.decisions import Finish
 from api.agent.ending import Steps, last_decision
-from api.agent.finish import CheckedClaim, Judged, judge, problem
+from api.agent.finish import Judged, judge
 from api.agent.observation import quoted
 from api.agent.state import State
 from shared.types.events import TurnStarted
