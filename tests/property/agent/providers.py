@@ -207,9 +207,11 @@ class Player:
         assert msgspec.structs.replace(spent, **same) == msgspec.structs.replace(booked, **same)
         assert chat_tokens(spent) <= self.limits.max_request_tokens + self.excess
         assert spent.model_calls == self.calls
-        if isinstance(outcome.ending, Broken) and outcome.ending.code in TOO_LARGE:
-            assert not outcome.ledger.blocks
-            found = any(note.admitted and note.blocks for note in played.notes if isinstance(note, ToolResulted))
-            kept_back = self.limits.finalization_reserve_tokens >= CLOSING_TOKENS + MIN_REPLY_TOKENS
-            known = self.kind == "honest" and self.revealed_before_evidence and not self.failed
-            assert not (found and kept_back and known)
+        too_large = isinstance(outcome.ending, Broken) and outcome.ending.code in TOO_LARGE
+        assert not (too_large and outcome.ledger.blocks)
+        kept_back = self.limits.finalization_reserve_tokens >= CLOSING_TOKENS + MIN_REPLY_TOKENS
+        if self.kind == "honest" and self.revealed_before_evidence and kept_back and not self.failed:
+            told = [note for note in played.notes if isinstance(note, ToolResulted)]
+            let_in = {note.turn for note in told if note.admitted and note.blocks}
+            assert not let_in & {note.turn for note in told if not note.admitted}
+            assert not (let_in and too_large)

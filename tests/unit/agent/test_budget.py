@@ -174,6 +174,24 @@ def test_what_a_model_thinks_beyond_its_allowance_is_expected_of_every_call() ->
     assert list(map(type, verdicts)) == [Admitted, Refused]
 
 
+def test_what_a_model_thinks_beyond_its_allowance_is_kept_back_for_the_answer_too() -> None:
+    rates, reply = Rates(beyond=2_000, kept=500), reply_room(LIMITS)
+
+    def turn(spent: int) -> object:
+        return type(
+            afford_turn(context=context(1_000), spent=Usage(chat_input_tokens=spent), limits=LIMITS, rates=rates)
+        )
+
+    def admission(spent: int) -> object:
+        usage = Usage(chat_input_tokens=spent)
+        return type(admit(100, context=context(1_000), spent=usage, limits=LIMITS, rates=rates))
+
+    left = 30_000 - 2 * (1_000 + reply) - 500 - 4_000 - 2 * 2_000
+    assert (turn(left), turn(left + 1)) == (Admitted, Refused)
+    left = 30_000 - 100 - 1_000 - 4_000 - 2_000
+    assert (admission(left), admission(left + 1)) == (Admitted, Refused)
+
+
 def test_a_reply_without_figures_of_a_model_that_thinks_in_secret_is_taken_to_have_thought_as_much() -> None:
     rates = after((Context(added=1_000), usage(1_000, 9_100)))
     assert booked(None, rates=rates).chat_output_tokens == 40 + 9_100 - 4 * 40
