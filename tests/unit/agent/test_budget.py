@@ -15,12 +15,15 @@ from api.agent.budget import (
     reply_room,
     within_window,
 )
+from api.agent.decisions import ToolAction
 from api.agent.metering import Context, Heard, Rates, Sent, anchored, believed, charged, cut_short, grown, learned
 from api.agent.observation import envelope
 from api.agent.prompting import BundleWording
-from shared.llm.port import ChatUsage
+from api.agent.state import State
+from shared.llm.port import ChatUsage, FunctionCall
 from shared.text.tokens import count_tokens
 from shared.types.runs import Limits, Usage
+from tests.unit.agent.playing import PLAIN, count, start
 from tests.unit.agent.texts import WORDINGS
 
 LIMITS = Limits(max_context_tokens=10_000, max_request_tokens=30_000, finalization_reserve_tokens=4_000)
@@ -190,6 +193,14 @@ def test_what_a_model_thinks_beyond_its_allowance_is_kept_back_for_the_answer_to
     assert (turn(left), turn(left + 1)) == (Admitted, Refused)
     left = 30_000 - 100 - 1_000 - 4_000 - 2_000
     assert (admission(left), admission(left + 1)) == (Admitted, Refused)
+
+
+def test_reasoning_that_goes_back_and_is_longer_than_a_reply_is_expected_of_the_next_reply_too() -> None:
+    state = State(start(limits=LIMITS, protocol="tools"), wording=PLAIN, count=count)
+    call = FunctionCall(call_id="c", name="search_blocks", arguments="{}")
+    action = ToolAction(thought="", tool="search_blocks", arguments={}, kept="", call=call)
+    state.heard(action, reasoning="想" * 9_000)
+    assert state.rates.kept == state.talk.counted - reply_room(LIMITS) > 5_000
 
 
 def test_a_reply_without_figures_of_a_model_that_thinks_in_secret_is_taken_to_have_thought_as_much() -> None:
