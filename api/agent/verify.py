@@ -141,7 +141,7 @@ def _without_measures(sentence: str, said: Facts, shown: Evidence) -> str:
     respelled = [one for one in measures if one not in shown.text]
     plain = plain_text(sentence) if respelled else sentence
     for one in respelled:
-        plain = plain.replace(one, " ")
+        plain = plain.replace(one, "0")  # no border: behind one a name may begin
     return plain
 
 

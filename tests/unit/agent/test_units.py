@@ -115,6 +115,11 @@ def test_what_may_be_another_unit_is_left_unchecked(said: str, seen: str) -> Non
     assert _verdict(said, seen) == "unchecked"
 
 
+def test_a_unit_in_another_spelling_is_no_stranger_and_nothing_behind_it_a_name() -> None:
+    assert check("样品应在4℃下保存。", ["样品采集后应在4 ℃冷藏保存，两天内送检。"]).verdict == "supported"
+    assert check("继电器在20毫秒内动作。", ["继电器在 20ms 内动作，随后复位。"]).verdict == "supported"
+
+
 def test_a_unit_in_the_head_of_a_table_holds_for_its_figures() -> None:
     table = "| 项目 | 预算（万元） | 占比（%） |\n| --- | --- | --- |\n| 猎鹰 | 300 | 25 |\n"
     assert check("猎鹰项目的预算占比为25%。", [table]).verdict == "supported"
