@@ -13,11 +13,11 @@ import uvicorn
 
 from api.app import create_app
 from api.patience import KEEP_ALIVE_S, PatientProtocol
+from api.stopping import STOP_S, Server
 from shared.errors import CiteboundError
 from shared.lifeline import PARENT_PIPE, START_AGAIN, follow_parent
 from shared.settings_load import load_settings
 
-STOP_S = 4  # streams that are still open then are cut
 SWITCH_S = 0.001  # that the event loop waits for a thread that computes; Python's own 5 ms would be felt in every step of every run
 
 _log = logging.getLogger("api")
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_S,
     )
-    server = uvicorn.Server(config)
+    server = Server(config, stop_runs=app.state.stop_runs)
     _stop_with_code_0(server)
     again.server = server
     server.run(sockets=[listening])

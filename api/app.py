@@ -79,7 +79,7 @@ EMBEDDER_THREADS = 1  # a query is short; more threads only take the cores from 
 def create_app(
     settings: Settings, *, env: Mapping[str, str] | None = None, start_again: Callable[[], None] | None = None
 ) -> Litestar:
-    """The query process, ready to be served. Opens the data folder; loads no model yet.
+    """The query process, ready to be served. Opens the data folder; loads no model yet. `state.stop_runs` begins its end.
 
     env: what `settings` were read from, None = nothing. start_again: ends this process so that another one takes its place.
     Raises: SettingsError, StorageError.
@@ -137,7 +137,9 @@ def create_app(
         started_at_ms=now_ms(),
     )
     life = Life(parts, starting=[warming.start], closing=[warming.finish, _closing_of(embedder, reranker, chat)])
-    return build_app(lambda: life, max_body_bytes=settings.api.max_body_bytes)
+    app = build_app(lambda: life, max_body_bytes=settings.api.max_body_bytes)
+    app.state.stop_runs = parts.desk.stop
+    return app
 
 
 class Life:

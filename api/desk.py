@@ -19,7 +19,7 @@ from api.running import CANCELLED, CRASHED, Running
 from shared.access import Access
 from shared.aside import in_turn
 from shared.clock import NowMs, now_ms
-from shared.errors import CiteboundError, Conflict, InvalidArgument, StorageError
+from shared.errors import CiteboundError, Conflict, InvalidArgument, ServerStopping, StorageError
 from shared.ids import ConversationId, RunId, SnapshotId, new_run_id
 from shared.llm.port import Chat
 from shared.prompts import Bundle
@@ -129,11 +129,12 @@ class RunDesk:
         self._now_ms = now_ms
         self._running: dict[RunId, Running] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
 
     async def begin(self, ask: Ask, access: Access) -> Running:
         """Pin the snapshot and start the run; returns once it has begun.
 
-        Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed.
+        Raises: NoSnapshot, NotFound, ScopeNotFound, InvalidArgument, CollectionUnavailable, StorageError, RunCrashed, ServerStopping.
         """
         bundle = self._bundles.at_hand(ask.prompt_bundle) or await asyncio.to_thread(
             self._bundles.usable, ask.prompt_bundle, experiments=access.is_admin
@@ -143,6 +144,9 @@ class RunDesk:
             recalled = await asyncio.to_thread(self._memory.recall, ask.conversation_id, access)
         pinned = await self._library.pin(ask.snapshot_id, access, prefer=ask.prefer)
         wording = BundleWording(bundle, prompt_lang(ask.question))
+        if self._stopping:
+            pinned.release()
+            raise ServerStopping("The server is being stopped; it takes no more questions. Ask again when it is back.")
         run = Running(
             new_run_id(self._now_ms()),
             access,
@@ -170,10 +174,15 @@ class RunDesk:
         """Runs under way."""
         return len(self._running)
 
-    async def close(self) -> None:
-        """Cancel what is under way and wait, `CLOSE_S` at most, until it is recorded."""
+    def stop(self) -> None:
+        """Cancel what is under way, begin nothing more: whoever waits gets his run as cancelled."""
+        self._stopping = True
         for run in self._running.values():
             run.cancel()
+
+    async def close(self) -> None:
+        """`stop`, and wait, `CLOSE_S` at most, until everything is recorded."""
+        self.stop()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSE_S)
 

@@ -47,6 +47,7 @@ _TITLES: dict[str, str] = {
     "client_gone": "Nobody waits for this any more",
     "storage_unavailable": "The data folder can't be used",
     "collection_unavailable": "A snapshot can't be opened",
+    "server_stopping": "The server is being stopped",
     "upstream_unavailable": "Another service does not answer",
     "internal_error": "Something broke inside",
 }
@@ -78,6 +79,7 @@ _REMEDIES: dict[str, str] = {
     "no_snapshot": "Import documents first: ./scripts/run import PATH, or POST /api/imports.",
     "unauthorized": "Send the header Authorization: Bearer <key>: the one in CITEBOUND_API_API_KEY, or one made with ./scripts/run keys add.",
     "storage_unavailable": "Look at disk space and permissions; ./scripts/run doctor says more.",
+    "server_stopping": "Ask again in a minute; if nobody answers then, start the server: ./scripts/run.",
     "collection_unavailable": "./scripts/run doctor says what helps: reindex, import again, or activate another snapshot.",
     "internal_error": "Look for the error_id in the log of the API.",
 }

@@ -15,6 +15,7 @@ CiteboundError
 ├── DocumentError           one document fails alone, for good: its own code (see DOCUMENT_CODES)
 ├── StorageError            storage_unavailable  disk full, not writable, locked for too long
 ├── CollectionUnavailable   collection_unavailable
+├── ServerStopping          server_stopping      takes no more questions
 └── UpstreamError           upstream_unavailable, provider_*; `retryable` says whether another try can help
 Everything else is a bug and is caught by nobody but the process's edge.
 """
@@ -130,6 +131,12 @@ class StorageError(CiteboundError):
 class CollectionUnavailable(CiteboundError):
     code = "collection_unavailable"
     status = 503
+
+
+class ServerStopping(CiteboundError):
+    code = "server_stopping"
+    status = 503
+    retryable = True
 
 
 UpstreamCode = Literal[

@@ -15,7 +15,7 @@ from api.retrieval.library import Pinned
 from api.routes.runs import Evidence
 from shared.access import OWNER
 from shared.aside import in_turn
-from shared.errors import Conflict, StorageError
+from shared.errors import Conflict, ServerStopping, StorageError
 from shared.ids import RunId
 from shared.llm.port import Chat, ChatReply, ChatRequest
 from shared.llm.scripted import Hang, ScriptedChat
@@ -248,6 +248,21 @@ def test_runs_of_a_server_that_stops_are_cancelled_and_kept(site: Site) -> None:
     asking.join(10)
     assert held.cancelled.is_set()
     assert [one.termination_reason for one in site.telemetry.list_runs(OWNER, limit=9)] == ["cancelled"]
+
+
+def test_a_desk_that_stops_takes_no_more_questions(site: Site) -> None:
+    site.publish()
+
+    async def ask_too_late() -> None:
+        library = site.library()
+        desk = site.desk(library)
+        desk.stop()
+        with pytest.raises(ServerStopping):
+            await desk.begin(Ask(question="年假？", limits=Limits()), OWNER)
+        assert desk.count() == 0
+        await library.close()
+
+    asyncio.run(ask_too_late())
 
 
 @promise("P10")
