@@ -164,6 +164,8 @@ def _traces(parts: Parts) -> Condition:
     dropped, waiting = sum(parts.telemetry.dropped().values()), parts.telemetry.waiting()
     if not parts.telemetry.is_writing():
         return Condition(part="traces", state="failed", code="stopped", dropped=dropped, waiting=waiting)
+    if parts.telemetry.was_replaced():
+        return Condition(part="traces", state="note", code="replaced", dropped=dropped, waiting=waiting)
     state, code = ("note", "dropped") if dropped else ("ok", "ok")
     return Condition(part="traces", state=state, code=code, dropped=dropped, waiting=waiting)
 

@@ -114,6 +114,12 @@ class Buffer:
         with self._lock:
             self._count("runs_dropped", count)
 
+    def lose_written(self, *, spans: int, runs: int) -> None:
+        """The file with all of these is gone. Their traces read as partial without a note: nothing of them is found."""
+        with self._lock:
+            self._count("spans_dropped", spans)
+            self._count("runs_dropped", runs)
+
     def lose_batch(self, batch: Batch) -> None:
         """What could not be written is lost; what the batch knew of earlier losses is told again. Wakes nobody by itself."""
         with self._lock:

@@ -157,6 +157,10 @@ class Telemetry:
         """Whether anything recorded from now on can still reach the disk."""
         return self._writer.is_alive()
 
+    def was_replaced(self) -> bool:
+        """Whether the store was removed or exchanged while this process used it."""
+        return self._writer.replaced
+
     def close(self, *, timeout_s: float = CLOSE_S) -> None:
         """Write what waits, give up on the rest after `timeout_s`. Blocking."""
         for receiver in self._receivers:

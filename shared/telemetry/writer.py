@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
-from sqlite_utils import Database
 
 from shared.blobs import Blobs
 from shared.catalog.db import writing
@@ -17,10 +16,10 @@ from shared.errors import StorageError
 from shared.telemetry.at_once import of_rows, write_rows
 from shared.telemetry.buffer import Batch, Buffer, Content
 from shared.telemetry.daily import Additions
+from shared.telemetry.held import Held
 from shared.telemetry.processor import Reader
 from shared.telemetry.redact import Redactor
 from shared.telemetry.rows import citation_rows, run_row, span_row, trace_hex
-from shared.telemetry.schema import open_traces
 
 _log = logging.getLogger(__name__)
 _json = msgspec.json.encode
@@ -48,10 +47,16 @@ class Writer(threading.Thread):
         self._redactor = redactor
         self._readers = readers
         self._give_up = threading.Event()
-        self._db: Database | None = None
+        self._held: Held | None = None
+        self._replaced = False
 
     def give_up(self) -> None:
         self._give_up.set()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the store was removed or exchanged while it was in use."""
+        return self._replaced
 
     def run(self) -> None:
         while (batch := self._buffer.take(linger_s=LINGER_S)) is not None:
@@ -60,8 +65,7 @@ class Writer(threading.Thread):
             self._buffer.done(batch)
             if not kept and self._buffer.is_closed():
                 break
-        if self._db is not None:
-            self._db.conn.close()
+        self._close()
 
     def _keep(self, batch: Batch) -> bool:
         for content in batch.contents:
@@ -71,7 +75,7 @@ class Writer(threading.Thread):
             try:
                 self._write(rows, batch)
                 return True
-            except (StorageError, sqlite3.OperationalError) as error:
+            except (StorageError, sqlite3.OperationalError, OSError) as error:
                 self._close()
                 if self._give_up.wait(RETRY_S):
                     self._lose(batch, error)
@@ -103,11 +107,14 @@ class Writer(threading.Thread):
         return rows
 
     def _write(self, rows: "_Rows", batch: Batch) -> None:
-        if self._db is None:
-            self._db = open_traces(self._database, busy_ms=BUSY_MS)
+        if self._held is not None and not self._held.in_place:
+            self._tell_replaced(self._held)
+            self._close()
+        if self._held is None:
+            self._held = Held(self._database, busy_ms=BUSY_MS)
         losses = [_json((trace_hex(trace_id), lost.spans, lost.artifacts)) for trace_id, lost in batch.losses.items()]
         additions = Additions(batch, now_ms=now_ms())
-        with writing(self._db) as connection:
+        with writing(self._held.db) as connection:
             write_rows(connection, _INSERT_SPANS, rows.spans)
             write_rows(connection, _INSERT_ARTIFACTS, rows.artifacts)
             write_rows(connection, _INSERT_RUNS, rows.runs)
@@ -115,6 +122,22 @@ class Writer(threading.Thread):
             write_rows(connection, _ADD_LOSSES, losses)
             write_rows(connection, _ADD_COUNTERS, [_json(counter) for counter in batch.counters.items()])
             additions.write(connection)
+        self._held.spans += len(rows.spans)
+        self._held.runs += len(rows.runs)
+
+    def _tell_replaced(self, held: Held) -> None:
+        """What this process wrote into it is lost with a count; what others did is only told."""
+        self._replaced = True
+        runs = held.all_runs()
+        _log.error(
+            "%s was removed or exchanged while it was in use; %s runs that were in it are not found any more,"
+            " %d of them and %d spans from this process. What comes now is written into the file that is there, or a new one.",
+            self._database.name,
+            "all" if runs is None else runs,
+            held.runs,
+            held.spans,
+        )
+        self._buffer.lose_written(spans=held.spans, runs=held.runs)
 
     def _settle(self) -> None:
         for reader in self._readers:
@@ -135,9 +158,9 @@ class Writer(threading.Thread):
         self._buffer.lose_batch(batch)
 
     def _close(self) -> None:
-        if self._db is not None:
-            self._db.conn.close()
-            self._db = None
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
 
 class _Rows(Struct, kw_only=True):

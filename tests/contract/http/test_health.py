@@ -184,7 +184,7 @@ def test_every_state_of_every_part_has_words() -> None:
         "embedder": ("ok", "loading", "failed", "failing"),
         "chat": ("none", "unasked", "ok", "failing"),
         "disk": ("ok", "tight", "full", "silent"),
-        "traces": ("ok", "dropped", "stopped"),
+        "traces": ("ok", "dropped", "replaced", "stopped"),
         "export": ("ok", "losing"),
     }
     assert set(codes) == set(get_args(PartName))

@@ -11,7 +11,9 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
+from shared.access import OWNER
 from shared.settings import TraceSettings
+from shared.telemetry.schema import BUSY_MS, open_traces
 from shared.telemetry.setup import Telemetry
 from tests.contract.http.site import Site
 from tests.contract.telemetry.test_telemetry import locked
@@ -29,10 +31,10 @@ def asked(site: Site) -> Site:
     return site
 
 
-def with_store(site: Site, folder: Path) -> None:
-    """Traces in this folder, with room for few."""
+def with_store(site: Site, folder: Path, settings: TraceSettings = FEW) -> None:
+    """Traces in this folder; as a rule with room for few."""
     site.telemetry.close()
-    site.telemetry = Telemetry(database=folder / "traces.db", artifacts=folder / "artifacts", settings=FEW)
+    site.telemetry = Telemetry(database=folder / "traces.db", artifacts=folder / "artifacts", settings=settings)
 
 
 def ask(client: TestClient[Litestar]) -> dict[str, Any]:
@@ -100,6 +102,36 @@ def test_a_full_disk_changes_no_answer_and_its_losses_are_shown_when_there_is_ro
     with_store(asked, disk)
     with asked.client() as client:  # as another process finds them
         assert [told(client.get(f"/api/runs/{one['run_id']}").json()) for one in during] == [told(before)] * 3
+
+
+@pytest.mark.parametrize("by", ["nothing", "another store"])
+def test_a_store_that_is_removed_or_exchanged_loses_what_was_in_it_and_nothing_later(
+    asked: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture, by: str
+) -> None:
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    with_store(asked, tmp_path, TraceSettings())
+    with asked.client() as client:
+        before = [ask(client) for _ in range(2)]
+        assert asked.telemetry.flush(timeout_s=5)
+        for one in tmp_path.glob("traces.db*"):
+            one.rename(moved / one.name)
+        if by == "another store":
+            open_traces(tmp_path / "traces.db", busy_ms=BUSY_MS).conn.close()
+        after = [ask(client) for _ in range(2)]
+        assert asked.telemetry.flush(timeout_s=5)
+        counted = lost(client)
+        traces = [client.get(f"/api/runs/{one['run_id']}/trace").json() for one in after]
+        (condition,) = [one for one in client.get("/api/health").json()["parts"] if one["part"] == "traces"]
+    assert not any(trace["partial"] for trace in traces)
+    assert (counted["runs"], counted["spans"] > 0) == (2, True)
+    assert (condition["state"], condition["code"], condition["dropped"]) == ("note", "replaced", sum(counted.values()))
+    (said,) = [one.getMessage() for one in caplog.records if one.name == "shared.telemetry.writer"]
+    assert "2 runs that were in it are not found any more" in said
+    with_store(asked, tmp_path)  # as another process finds them
+    assert {one.run_id for one in asked.telemetry.list_runs(OWNER, limit=9)} == {one["run_id"] for one in after}
+    with_store(asked, moved)
+    assert {one.run_id for one in asked.telemetry.list_runs(OWNER, limit=9)} == {one["run_id"] for one in before}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # that it dies is the point
