@@ -1,9 +1,11 @@
 // One question and what becomes of it: steps while they happen, unchecked thoughts as such, then the answer with its sources.
 import { el, fill, words } from "./dom.js";
+import { places } from "./doubts.js";
 import { prose } from "./prose.js";
 import { pages } from "./source.js";
 import { thumbs } from "./thumbs.js";
 
+const TOLD_AT_SENTENCE = new Set(["citation_unsupported", "citation_unproved", "uncited_claims"]);
 const DOUBTED = { unsupported: ".doubted", unchecked: ".unchecked" };
 const BADGE = { complete: "good", partial: "warn", refused: "warn", clarification: "", failed: "bad" };
 
@@ -75,16 +77,23 @@ export class Turn {
     this.over = true;
     this.settle(answer.status === "failed");
     const byMarker = new Map(answer.citations.map((one) => [one.marker, one]));
-    const chip = (marker) => byMarker.has(marker) && this.chip(byMarker.get(marker));
+    const chip = (marker, claim) => byMarker.has(marker) && this.chip(byMarker.get(marker), claim);
     const cancelled = answer.termination_reason === "cancelled";
     const text = cancelled ? words.run.stopped : answer.text || message;
     const listed = answer.snapshot?.failed_documents?.length; // what is missing, one by one
-    const notes = answer.limitations.filter((one) => !(listed && one.code === "snapshot_partial"));
+    const claims = answer.claims ?? [];
+    const found = places(text, claims);
+    const marked = new Set();
+    const said = prose(text, { chip, found, doubt: (claim) => DOUBTED[claim.verdict] && marked.add(claim) && doubt(claim) });
+    const notes = answer.limitations.filter(
+      (one) => !(listed && one.code === "snapshot_partial") && !(claims.length && TOLD_AT_SENTENCE.has(one.code)),
+    );
     this.body.append(
       ...[
-        prose(text, chip),
-        this.sources(answer.citations),
-        this.claims(answer.claims ?? []),
+        said,
+        said.querySelector("mark.unchecked:not(:has(+ .why))") && el("p.hint.legend", {}, words.run.unchecked_hint),
+        this.sources(answer.citations, claims),
+        this.claims(claims.filter((one) => !marked.has(one))),
         part(words.run.notes, notes.map((one) => one.text)),
         missing(answer.snapshot),
         ...this.meta(answer, given),
@@ -108,9 +117,11 @@ export class Turn {
     this.draft?.remove();
   }
 
-  chip(citation) {
-    const doubted = DOUBTED[citation.verdict];
-    const label = [`${words.run.source_n} ${citation.marker}`, citation.title, doubted ? words.run[citation.verdict] : ""];
+  /** claim: the sentence it stands at. */
+  chip(citation, claim) {
+    const { verdict } = claim ?? citation;
+    const doubted = DOUBTED[verdict];
+    const label = [`${words.run.source_n} ${citation.marker}`, citation.title, doubted ? words.run[verdict] : ""];
     const made = el(
       `button.chip${doubted ?? ""}`,
       { type: "button", title: where(citation), "aria-label": label.filter(Boolean).join(", "), "aria-expanded": "false", "aria-controls": "source" },
@@ -120,7 +131,7 @@ export class Turn {
     return made;
   }
 
-  sources(citations) {
+  sources(citations, claims) {
     if (!citations.length) return null;
     const items = citations.map((citation) => {
       const made = el(
@@ -132,7 +143,7 @@ export class Turn {
           {},
           el("span.name", {}, citation.title),
           el("span.where", {}, ` ${where(citation)}`),
-          doubt(citation),
+          failing(citation, claims),
         ),
       );
       made.addEventListener("click", () => this.open(citation, made));
@@ -141,6 +152,7 @@ export class Turn {
     return el("section.part", {}, el("h3", {}, words.run.sources), el("ul.sources", {}, ...items));
   }
 
+  /** Those that don't stand in the text as they were checked. */
   claims(claims) {
     return part(
       words.run.claims,
@@ -161,11 +173,21 @@ export class Turn {
   }
 }
 
-/** What a reader must know before they rely on a source; nothing of one that was found to support its sentences. */
+/** How a doubtful sentence looks, and what is said behind it: why, or to those who can't see the line under it that there is a doubt. */
 function doubt({ verdict, problem }) {
-  if (!DOUBTED[verdict]) return "";
-  const said = words.run[verdict] + (problem ? words.colon + problem : "");
-  return el(problem || verdict === "unsupported" ? "span.doubt" : "span.doubt.hint", {}, ` ${said}`);
+  const said = problem || (verdict === "unsupported" ? words.run.unsupported : "");
+  return {
+    around: el(`mark${DOUBTED[verdict]}`, { title: words.run[verdict] }),
+    after: said ? el(`span.why${DOUBTED[verdict]}`, {}, said) : el("span.unseen", {}, ` (${words.run[verdict]}) `),
+  };
+}
+
+/** How many of the sentences at a source it does not support; of those it does, nothing. */
+function failing({ marker, verdict }, claims) {
+  const citing = claims.filter((one) => one.markers.includes(marker));
+  const failed = citing.filter((one) => one.verdict === "unsupported").length;
+  if (!failed && (citing.length || verdict !== "unsupported")) return "";
+  return el("span.doubt", {}, ` ${failed < citing.length ? fill(words.run.fails, { n: failed, m: citing.length }) : words.run.unsupported}`);
 }
 
 /** A tool and its arguments, in words. */
