@@ -4,12 +4,14 @@ Says which facts of a sentence it doesn't show, and which it shows perhaps not a
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
+from api.agent.moments import other_days, same_times
 from api.agent.pins import Pin, ordinals, periods
+from api.agent.scales import converted, joined, perhaps_converted, reckoned
 from api.agent.units import Likeness, is_spelled, likeness
 from api.agent.words import content_terms
 from shared.text.fold import fold
@@ -19,6 +21,7 @@ from shared.text.sentences import sentences
 _EAST = ("zh", "ja", "ko")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _DOWN = re.compile(r"下降|减少|降低|下跌|亏损|(?i:decreas|declin|reduc|\b(?:fell|drop|loss|down))")
+_HALF = "0.5"  # 半年 may be what is told there month by month
 _COUNTABLE = frozenset(map(str, range(2, 11)))
 _BORDERS = frozenset('.!?。！？;；:："”』」)）]】|*#>…')
 _PERIODS = ("quarter", "half")
@@ -112,21 +115,37 @@ def foreign(sentence: str, shown: Evidence) -> bool:
 def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tuple[str, ...]:
     """The facts of the sentence, as written, that the evidence doesn't show."""
     seen = shown.facts
-    found = [one.written for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, shown)]
+    absent = [one for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, shown)]
+    names = [name for name in said.names if not _has_name(name, shown)]
+    if absent or names:
+        times, whole = same_times(plain_text(sentence), plain_text(shown.text)), joined(said.quantities)
+        absent = [one for one in absent if one.value not in times and not _in_other_words(one, sentence, whole, shown)]
+        names = [name for name in names if name not in times and not _is_short_for(name, shown)]
+    found = [one.written for one in absent]
     found += [one.written for one in said.dates if not _has_date(one, seen)]
     found += [pin.written for pin in periods(sentence) if not shown.shows(pin)]
     if not (foreign and _is_east(shown.text, shown.lang)):  # a Latin name may stand there in another script
-        found += [name for name in said.names if not _has_name(name, shown)]
+        found += names
+    found += other_days(sentence, shown.text)
     if not foreign:
         found += [quote for quote in said.quoted if not _has_quote(quote, shown)]
     return tuple(dict.fromkeys(found))
 
 
-def doubtful(said: Facts, shown: Evidence) -> bool:
-    """Whether a figure is there, but perhaps not of that: in words, with another sign, or with a unit that only one of the two gives."""
+def doubtful(sentence: str, said: Facts, shown: Evidence) -> bool:
+    """Whether a figure is there, but perhaps not of that: in words, with another sign, reckoned from two others, or with a unit
+    that only one of the two gives."""
     units = {one.unit for one in said.quantities}
+    whole = joined(said.quantities)
     return any(
-        _other_measure(one, shown, units) if _has_quantity(one, shown) else _may_differ(one, shown)
+        _other_measure(one, shown, units)
+        if _has_quantity(one, shown)
+        else not _converted(one, whole, shown)
+        and (
+            _may_differ(one, shown)
+            or perhaps_converted(one, shown.facts.quantities)
+            or reckoned(one, sentence, shown.facts.quantities)
+        )
         for one in said.quantities
     )
 
@@ -149,12 +168,36 @@ def _is_east(text: str, lang: str) -> bool:
 def _may_differ(one: Quantity, shown: Evidence) -> bool:
     """Whether the evidence may say it without the figure: a small count in words (三个阶段, "two reasons") may be a count
     of what is listed there, and a change of sign a matter of wording."""
-    if one.is_article or (one.in_words and one.unit is None and one.value in _COUNTABLE):
+    if one.is_article or (one.in_words and (one.value == _HALF or (one.unit is None and one.value in _COUNTABLE))):
         return True
     negative = one.value.startswith("-")
     opposite = one.value.removeprefix("-") if negative else f"-{one.value}"
     reworded = not negative or _DOWN.search(shown.text) is not None
     return reworded and any(other.value == opposite for other in shown.facts.quantities)
+
+
+def _in_other_words(one: Quantity, sentence: str, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
+    """Whether it may be what the evidence says in another unit, or the sum or difference of two figures there."""
+    seen = shown.facts.quantities
+    return _converted(one, whole, shown) or perhaps_converted(one, seen) or reckoned(one, plain_text(sentence), seen)
+
+
+def _converted(one: Quantity, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
+    """Whether it, or the amount that it is a part of, is exactly an amount of the evidence."""
+    seen = shown.facts.quantities
+    return converted(one, (*seen, *joined(seen).values())) or (
+        one.written in whole and converted(whole[one.written], seen)
+    )
+
+
+def _is_short_for(name: str, shown: Evidence) -> bool:
+    """Whether words in a row begin with its letters: COO, chief operating officer."""
+    if not (name.isupper() and 2 < len(name) < 7):
+        return False
+    return (
+        re.search(r"\b" + r"[\w'-]*(?: (?:of|and|the|for|in))? ".join(name) + r"\w", shown.text, re.IGNORECASE)
+        is not None
+    )
 
 
 def _has_quantity(one: Quantity, shown: Evidence) -> bool:

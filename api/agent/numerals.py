@@ -16,6 +16,11 @@ _COUNTED = re.compile(
     r"\s?(?:[名位人口户家台辆艘架座栋幢间所件条张本篇部册份套组对双只头匹株棵颗粒块支根片幅场轮次遍届期级层页章节款项天年岁月日号倍元米里斤吨克升秒亩点步个种类大]"
     r"|分钟|小时|公里|公斤|千米|千克|厘米|毫米|平方|立方|美元|欧元|英里|英尺|公顷|摄氏度|方面|阶段|星期)"
 )
+_HALF = re.compile(
+    r"(?P<whole>[一二两三四五六七八九十]{1,3})?(?:个半|(?<![上下前后大多过一二两三四五六七八九十个])半个?)(?=小时|钟头|月(?!刊|报)|星期|年(?![度报刊]))"
+    r"|(?P<years>[一二两三四五六七八九十]{1,3})(?=(?P<unit>[年天])半(?![年月天]))|\bhalf (?:an?|of an?) (?=hour|year|day|month|mile|kilo)"
+    r"|(?i:\b(?P<english>one|two|three|four|five|six|a|an) and a half )(?=[a-z])"
+)
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {word: value for value, word in enumerate(_UNITS.split())} | {
@@ -53,7 +58,13 @@ def in_digits(text: str) -> Spelled:
     found = [
         (match.start(), match.end(), str(value)) for match in _RUN.finditer(text) if (value := _chinese(text, match))
     ]
+    if "半" in text or "half" in text:
+        halves = [(match.start(), match.end(), _half(match)) for match in _HALF.finditer(text)]
+        found = [one for one in found if not any(start < one[1] and one[0] < end for start, end, _ in halves)] + halves
+    taken = [one[:2] for one in found]
     for match in _ENGLISH.finditer(text):
+        if any(start < match.end() and match.start() < end for start, end in taken):
+            continue
         value = _english(re.findall(r"[a-z]+", match[0].lower()))
         if value is not None:
             found.append((match.start(), match.end(), str(value)))
@@ -67,6 +78,14 @@ def in_digits(text: str) -> Spelled:
         length += len(digits)
         at = end
     return Spelled(text="".join([*pieces, text[at:]]), places=tuple(places))
+
+
+def _half(match: re.Match[str]) -> str:
+    """个半, and 半 behind the unit; what is left of that means nothing more."""
+    whole = match["whole"] or match["years"]
+    english = match["english"]
+    number = _value(whole) if whole else _WORDS.get(english.lower(), 1) if english else 0
+    return f"{number}.5 " if english or match[0].startswith("half") else f"{number}.5"
 
 
 def _chinese(text: str, match: re.Match[str]) -> int | str | None:

@@ -20,7 +20,9 @@ _COURTESY = re.compile(
 _NOT_COVERED = re.compile(
     r"(?:没有|未能?|并未|无法|不能)(?:在?[^，。]{0,20})?(?:提到|提及|说明|找到|涉及|给出|包含|查到|记载|回答|确认|写到|写明|关于|相关)|(?:未|没有)(?:出现|记录)"
     r"|\b(?:not|n't|nothing|no|none|nowhere|neither)\b[^.;]{0,60}\b(?:cover|mention|state|say|said|found|find|contain|give|given|specif|address|includ|describ|document|information|evidence)"
-    r"|\bfound (?:nothing|none)\b",
+    r"|\bfound (?:nothing|none)\b"
+    r"|(?:[资資]料|文[档檔件中]|原文|材料|[来來]源)(?:[里中内])?(?:都|均|也|并|並)?(?:没有|沒有|未)(?:指[出明]|列[出明]|披露|透露|交代|讲|谈)"
+    r"|\b(?:documents?|sources?|texts?|files?|librar(?:y|ies)|passages?|materials?|they)\b[^.;]{0,20}\b(?:do|does|did|is|are)(?: not|n['’]t)\b[^.;]{0,20}\b(?:name[ds]?|list(?:ed)?|identif(?:y|ied)|tell|reveal|disclose|indicate|clarify)\b",
     re.IGNORECASE,
 )
 # what an answer says of its own looking: 查过“…”, I searched for "…"; 查到 and found tell of what was there

@@ -16,6 +16,7 @@ from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part,
 from api.agent.facts import GENERIC, Facts, facts, plain_text
 from api.agent.named import other_names
 from api.agent.polarity import agreement
+from api.agent.scales import roughly
 from api.agent.standing import conditioned, narrowed, spread
 from api.agent.stated import INFERENCE, LIST_MARK
 from api.agent.words import content_terms, says_more
@@ -73,9 +74,15 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     absent = (*missing(sentence, said, shown, foreign=other_language), *other)
     if absent:
         return Checked(verdict="unsupported", missing=absent, score=shared, reason="missing")
-    unsure = doubtful(said, shown)
+    unsure = doubtful(sentence, said, shown)
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
-    if terms and shared < FOREIGN_SCORE and not found and not other_language:
+    if (
+        terms
+        and shared < FOREIGN_SCORE
+        and not found
+        and not other_language
+        and not roughly(sentence, shown.facts.quantities)
+    ):
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
     agrees = "same" if other_language else agreement(sentence, shown.texts)
     if agrees == "contrary":
@@ -137,7 +144,11 @@ def _in_doubt(sentence: str, said: Facts, shown: Evidence, *, together: bool) ->
 
 def _without_measures(sentence: str, said: Facts, shown: Evidence) -> str:
     """Without figures that have a unit and stand there with it in another spelling: their words needn't."""
-    measures = [one.written for one in said.quantities if one.unit not in (None, "year")]
+    measures = [
+        one.written
+        for one in said.quantities
+        if one.unit is not None and not (one.unit == "year" and len(one.value) == 4)
+    ]
     respelled = [one for one in measures if one not in shown.text]
     plain = plain_text(sentence) if respelled else sentence
     for one in respelled:
