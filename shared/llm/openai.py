@@ -29,7 +29,8 @@ class OpenAIChat:
     """Always streams, so that a dead provider is told from a slow one.
 
     Time-outs: until the first token of text or reasoning (keep-alive comments don't count: a queue is waiting too), then between any
-    two pieces, comments included; that one may be noticed a tenth late. There is none for the whole answer: the harness has the wall clock.
+    two pieces, comments included; that one may be noticed a tenth late. Behind the finish reason comments don't count: the answer is whole.
+    There is none for the whole answer: the harness has the wall clock.
     """
 
     def __init__(self, settings: ChatSettings) -> None:
@@ -135,15 +136,20 @@ class OpenAIChat:
             return
         now_s, idle_s, put_off_at = asyncio.get_running_loop().time, self._settings.idle_timeout_s, 0.0
         parser = EventParser()
-        while piece := await answer.piece():
+        while not reader.done and (piece := await answer.piece()):
+            going_on = not reader.complete  # behind the finish reason only what brings something counts
             for data in parser.feed(piece):
                 if new := reader.take(data):
                     heard(new)
-            if reader.done:
-                deadline.reschedule(now_s() + _GOODBYE_S)
-            elif reader.begun and (now := now_s()) >= put_off_at:
+                    going_on = True
+            if going_on and reader.begun and (now := now_s()) >= put_off_at:
                 deadline.reschedule(now + (1 + _MOVED) * idle_s)
                 put_off_at = now + _MOVED * idle_s
+        if reader.done:
+            deadline.reschedule(now_s() + _GOODBYE_S)
+            while not reader.overrun and await answer.piece():  # who overran may write on for long
+                pass
+            return
         for data in parser.finish():
             if new := reader.take(data, cut=True):
                 heard(new)

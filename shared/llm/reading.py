@@ -85,6 +85,11 @@ class ReplyReader:
         return bool(self._text or self._reasoning or self._calls.calls)
 
     @property
+    def overrun(self) -> bool:
+        """Whether as much has come as can be taken, and more may follow."""
+        return self._room <= 0
+
+    @property
     def text(self) -> str:
         return "".join(self._text)
 
@@ -160,7 +165,7 @@ class ReplyReader:
             raise failure(_FAILURES[reason], host=self._host)
         if reason:
             self.finish_reason = "length" if reason in _LENGTH else reason
-        if self._room <= 0:
+        if self.overrun:
             self.finish_reason, self.done = "length", True
         return new
 

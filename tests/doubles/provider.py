@@ -94,9 +94,10 @@ class Reset(Struct, frozen=True, kw_only=True, tag="reset"):
 
 
 class Raw(Struct, frozen=True, kw_only=True, tag="raw"):
-    """A body in exactly these pieces."""
+    """A body in exactly these pieces; `again`: said behind them until the client goes, some fifty times a second."""
 
     pieces: tuple[str, ...]
+    again: str = ""
     content_type: str = "text/event-stream"
 
 
@@ -345,7 +346,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self._start_stream(reply.content_type)
                 for piece in reply.pieces:
                     self._piece(piece.encode("utf-8", "surrogateescape"))
-                self._piece(b"")
+                if reply.again:
+                    self._wait_for_departure(saying=reply.again)
+                else:
+                    self._piece(b"")
             case Vectors():
                 self._embed(request, reply.wrong)
             case Scores():
@@ -494,14 +498,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._piece(b": keep-alive\n\n")
         self._wait_for_departure()
 
-    def _wait_for_departure(self) -> None:
+    def _wait_for_departure(self, *, saying: str = "") -> None:
         self.connection.settimeout(0.02)
         while not self.server.provider.closing.is_set():
             try:
                 if self.connection.recv(1) == b"":
                     break
             except TimeoutError:
-                continue
+                if saying:
+                    self._piece(saying.encode())
         self._client_went()
 
     def _client_went(self) -> None:

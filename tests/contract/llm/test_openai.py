@@ -26,19 +26,27 @@ def provider() -> Generator[Provider]:
 
 
 def ask(
-    provider: Provider, *, times: int = 1, on_piece: Callable[[str], None] | None = None, **settings: Any
+    provider: Provider,
+    *,
+    times: int = 1,
+    on_piece: Callable[[str], None] | None = None,
+    bound_s: float | None = None,
+    loop: Callable[[], asyncio.AbstractEventLoop] | None = None,
+    **settings: Any,
 ) -> ChatReply:
-    """The last of `times` replies of one chat."""
+    """The last of `times` replies of one chat, all of them within `bound_s`."""
 
     async def asking() -> ChatReply:
         values: dict[str, Any] = {"base_url": provider.base_url, "api_key": "sk-secret", "model": "m", **settings}
         chat = OpenAIChat(ChatSettings(**values))
         try:
-            return [await chat.reply(REQUEST, on_piece=on_piece) for _ in range(times)][-1]
+            async with asyncio.timeout(bound_s):
+                return [await chat.reply(REQUEST, on_piece=on_piece) for _ in range(times)][-1]
         finally:
             await chat.close()
 
-    return asyncio.run(asking())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(asking())
 
 
 def failing(provider: Provider, **settings: Any) -> UpstreamError:
@@ -167,6 +175,42 @@ def test_an_answer_whose_usage_was_lost_with_the_line_is_whole(provider: Provide
     provider.script(Raw(pieces=(f"data: {chunk}\n\n", "data: {")))
     reply = ask(provider)
     assert (reply.text, reply.usage, reply.finish_reason) == ("好", None, "stop")
+
+
+def said(text: str, finish_reason: str | None = None) -> str:
+    chunk = {"choices": [{"delta": {"content": text}, "finish_reason": finish_reason}]}
+    return f"data: {json.dumps(chunk)}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("stream", "idle_s", "reply"),
+    [
+        (Raw(pieces=(said("好", "stop"), "data: [DONE]\n\n"), again=": ping\n\n"), 60, ("好", "stop")),
+        (Raw(pieces=(said("好", "stop"),), again=": ping\n\n"), 1, ("好", "stop")),
+        # Longer than it may be idle, its end named with every piece.
+        (Raw(pieces=(said("好", "stop"),), again=said("好" * 200, "stop")), 1, ("好" * 20_400, "length")),
+    ],
+    ids=["behind the end mark", "behind the finish reason", "beyond what was asked for"],
+)
+def test_a_provider_that_never_stops_talking_is_left_with_his_answer(
+    provider: Provider, stream: Raw, idle_s: int, reply: tuple[str, str]
+) -> None:
+    provider.script(stream)
+    answer = ask(provider, bound_s=10, idle_timeout_s=idle_s)
+    assert (answer.text, answer.finish_reason) == reply
+    assert provider.wait(lambda provider: provider.gone == 1)
+
+
+class Slow(asyncio.SelectorEventLoop):
+    """Its clock takes a hundred seconds for one."""
+
+    def time(self) -> float:
+        return super().time() / 100
+
+
+def test_a_provider_that_goes_beyond_what_was_asked_for_is_not_waited_for(provider: Provider) -> None:
+    provider.script(Raw(pieces=(said("好"),), again=said("好" * 50_000)))
+    assert ask(provider, bound_s=0.1, loop=Slow).finish_reason == "length"
 
 
 def test_an_answer_that_was_not_streamed_is_taken(provider: Provider) -> None:
