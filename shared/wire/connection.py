@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import time
 from typing import Literal, cast
 
 import httpx
@@ -54,13 +53,16 @@ class Connection(asyncio.Protocol):
 
     @property
     def over(self) -> bool:
-        """Whether the exchange has ended in good order and the server has not said that it was the last."""
-        return self._at == "over" and not (self._spoilt or self._lost)
+        """Whether the exchange has ended in good order and the server has not said that it was the last.
+
+        One that the server had to wait in is not, until its body has been taken: nothing behind it is read.
+        """
+        return self._at == "over" and not (self._spoilt or self._lost or self._paused)
 
     @property
     def reusable(self) -> bool:
         """Whether another exchange may begin. A server may have closed what the loop has not read yet: that is looked for."""
-        if self._at not in ("idle", "over") or self._spoilt or self._lost or self._transport is None:
+        if not self.over or self._transport is None:
             return False
         return not is_readable(cast(socket.socket, self._transport.get_extra_info("socket")))
 
@@ -84,7 +86,7 @@ class Connection(asyncio.Protocol):
 
     def idle_s(self) -> float:
         """How long the last exchange has been over."""
-        return time.monotonic() - self._over_at
+        return self._loop.time() - self._over_at
 
     def close(self) -> None:
         self._spoilt = True
@@ -111,7 +113,7 @@ class Connection(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._held = 0
         self._paused = False
-        self._over_at = time.monotonic()
+        self._over_at = self._loop.time()
 
     async def _news(self) -> None:
         """Until something has happened that a reader may want to know."""
@@ -211,5 +213,5 @@ class Connection(asyncio.Protocol):
 
     def _end(self) -> None:
         self._at = "over"
-        self._over_at = time.monotonic()
+        self._over_at = self._loop.time()
         self._stop_beat()

@@ -39,7 +39,7 @@ class Endpoint:
         self._headers = {**_ALWAYS, **headers, "content-type": "application/json"}
         self._trust_env = not leads_to_loopback(url)  # no proxy between two processes of one machine
         self._certificates = httpx.create_ssl_context(trust_env=self._trust_env)
-        self._proxied = self._trust_env and bool(getproxies())
+        self._proxied = self._trust_env and has_proxy(url)
         self._ways: dict[asyncio.AbstractEventLoop, Direct | Proxied] = {}
         self._lasting: dict[asyncio.AbstractEventLoop, AsyncGenerator[Direct | Proxied]] = {}
         self._closed = False
@@ -49,20 +49,28 @@ class Endpoint:
 
         Raises: httpx.TransportError, httpx.InvalidURL; RuntimeError after `close`.
         """
-        if self._closed:
+        loop = asyncio.get_running_loop()
+        way = self._ways.get(loop) or await self._opened(loop)
+        if self._closed:  # looked at last: a `close` in another thread may not have seen this way yet
+            await self._end(loop)
             raise RuntimeError(f"{self._url} is closed")
-        way = self._ways.get(asyncio.get_running_loop()) or await self._opened()
         return await way.post(msgspec.json.encode(body))
 
     def close(self) -> None:
         """From any thread: each loop closes its own connections as soon as it gets to it. What is under way ends as interrupted."""
         self._closed = True
-        for loop, lasting in list(self._lasting.items()):
-            if not loop.is_closed():
-                asyncio.run_coroutine_threadsafe(_end(lasting), loop)
+        for loop in list(self._lasting):
+            ending = self._end(loop)
+            try:
+                asyncio.run_coroutine_threadsafe(ending, loop)
+            except RuntimeError:  # that loop is closed
+                ending.close()
 
-    async def _opened(self) -> Direct | Proxied:
-        loop = asyncio.get_running_loop()
+    async def _opened(self, loop: asyncio.AbstractEventLoop) -> Direct | Proxied:
+        for other in list(self._lasting):
+            if other.is_closed():  # without `shutdown_asyncgens`; its sockets go with their last reference
+                self._ways.pop(other, None)
+                self._lasting.pop(other, None)
         lasting = self._open(loop)
         way = await anext(lasting)
         self._ways[loop], self._lasting[loop] = way, lasting
@@ -81,6 +89,13 @@ class Endpoint:
             self._lasting.pop(loop, None)
             await way.close()
 
+    async def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Inside that loop."""
+        if lasting := self._lasting.pop(loop, None):
+            await lasting.aclose()
 
-async def _end(lasting: AsyncGenerator[Any]) -> None:
-    await lasting.aclose()
+
+def has_proxy(url: str) -> bool:
+    """Whether the environment or the system names one for such addresses. `no_proxy` alone names none."""
+    proxies = getproxies()
+    return any(proxies.get(scheme) for scheme in (url.partition(":")[0].lower(), "all"))

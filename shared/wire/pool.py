@@ -38,11 +38,15 @@ class Pool:
             self._secure = {"ssl": certificates, "server_hostname": self._host}
         self._idle: deque[Connection] = deque()
         self._busy: set[Connection] = set()
+        self._connecting: set[asyncio.Timeout] = set()
         self._closed = False
 
     async def exchange(self, head: bytes, body: bytes) -> Connection:
         """The head of the answer has come; who reads the rest gives the connection back."""
         connection = self._kept() or await self._connect()
+        if self._closed:
+            connection.abort()
+            raise httpx.ReadError("closed while it was connecting")
         self._busy.add(connection)
         try:
             connection.send(head, body)
@@ -67,6 +71,9 @@ class Pool:
     def close(self) -> None:
         """What is under way ends as interrupted."""
         self._closed = True
+        for connecting in self._connecting:
+            if not connecting.expired():
+                connecting.reschedule(0.0)
         for connection in [*self._idle, *self._busy]:
             connection.abort()
         self._idle.clear()
@@ -82,20 +89,27 @@ class Pool:
 
     async def _connect(self) -> Connection:
         try:
-            async with asyncio.timeout(CONNECT_S):
-                one = await _connected(self._host, self._port)
+            async with asyncio.timeout(CONNECT_S) as connecting:
+                self._connecting.add(connecting)
                 try:
-                    _, connection = await asyncio.get_running_loop().create_connection(
-                        Connection, sock=one, **self._secure
-                    )
-                except BaseException:
-                    one.close()
-                    raise
-                return connection
+                    return await self._connection()
+                finally:
+                    self._connecting.discard(connecting)
         except TimeoutError as error:
+            if self._closed:
+                raise httpx.ReadError("closed while it was connecting") from error
             raise httpx.ConnectTimeout("no connection in time") from error
         except (OSError, UnicodeError) as error:  # a name that no resolver takes is a UnicodeError
             raise httpx.ConnectError(str(error)) from error
+
+    async def _connection(self) -> Connection:
+        one = await _connected(self._host, self._port)
+        try:
+            _, connection = await asyncio.get_running_loop().create_connection(Connection, sock=one, **self._secure)
+        except BaseException:
+            one.close()
+            raise
+        return connection
 
 
 async def _connected(host: str, port: int) -> socket.socket:

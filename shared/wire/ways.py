@@ -48,7 +48,9 @@ class Direct:
         headers = _readable(connection.headers)
         if headers.get("content-encoding", "identity") == "identity":
             return _Plain(self._pool, connection, headers)
-        return _Decoded(httpx.Response(connection.status, headers=headers, stream=_Coded(self._pool, connection)))
+        stream = _Coded(self._pool, connection)
+        # The headers as they came: httpx takes text only in ASCII.
+        return _Decoded(httpx.Response(connection.status, headers=connection.headers, stream=stream))
 
     async def close(self) -> None:
         self._pool.close()

@@ -126,6 +126,19 @@ def test_a_server_waits_while_nobody_takes_what_it_sent() -> None:
     asyncio.run(reading())
 
 
+def test_a_connection_whose_server_had_to_wait_is_free_once_its_body_has_been_taken() -> None:
+    large = b"x" * (MOST_HELD + 1)
+
+    async def reading() -> None:
+        connection, wire = asked()
+        connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(large) + large)
+        assert (connection.over, wire.reading) == (False, False)
+        assert await connection.piece() == large
+        assert (connection.over, wire.reading) == (True, True)
+
+    asyncio.run(reading())
+
+
 def test_whoever_breaks_off_a_body_takes_the_connection_with_him() -> None:
     async def reading() -> str:
         connection, wire = asked()

@@ -1,24 +1,42 @@
 """One address of a provider against servers that say what they were told to, on real sockets, over both ways."""
 
 import asyncio
+import gc
 import gzip
 import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import Awaitable, Callable
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
-from shared.wire.endpoint import Endpoint, body_of
-from shared.wire.pool import Pool, in_turn
+from shared.wire.endpoint import Endpoint, body_of, has_proxy
+from shared.wire.pool import KEPT, KEPT_S, Pool, in_turn
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\xe4\xbd\xa0\xe5\xa5\xbd"
 CLOSES = OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
 BOTH = pytest.mark.parametrize("proxied", [False, True], ids=["direct", "proxied"])
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """Its clock can be turned on; `on_connected` is called when a connection has come about, before who asked for it learns of that."""
+
+    ahead_s = 0.0
+    on_connected: Callable[[], None] | None = None
+
+    def time(self) -> float:
+        return super().time() + self.ahead_s
+
+    async def create_connection(self, *args: Any, **kwargs: Any) -> Any:
+        made = await super().create_connection(*args, **kwargs)
+        if self.on_connected is not None:
+            self.on_connected()
+        return made
 
 
 class Server:
@@ -30,11 +48,13 @@ class Server:
         self.connections = 0
         self.heads: list[bytes] = []
         self.bodies: list[bytes] = []
+        self.opened = asyncio.Event()
         self.asked = asyncio.Event()
         self.gone = asyncio.Event()  # a client went away
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.opened.set()
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -57,6 +77,11 @@ async def told(endpoint: Endpoint, body: Any = None) -> tuple[int, str]:
         return answer.status, (await body_of(answer)).decode()
     finally:
         await answer.close()
+
+
+def in_a_loop(work: Coroutine[Any, Any, None]) -> None:
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(work)
 
 
 def against(
@@ -85,7 +110,7 @@ def against(
                     endpoint.close()
                     await asyncio.sleep(0)
 
-    asyncio.run(running())
+    in_a_loop(running())
 
 
 @BOTH
@@ -159,6 +184,18 @@ def test_a_body_in_gzip_is_read_and_its_connection_used_again(proxied: bool) -> 
 
 
 @BOTH
+@pytest.mark.parametrize("answer", [OK, zipped(gzip.compress("你好".encode()))], ids=["plain", "gzip"])
+def test_a_header_that_is_not_ascii_is_no_hindrance(proxied: bool, answer: bytes) -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        for _ in range(2):
+            assert await told(endpoint) == (200, "你好")
+        assert server.connections == 1
+
+    named = "\r\nX-Region: 北京\r\nX-Odd: \xff\r\n".encode()
+    against(lambda: Server(answer.replace(b"\r\n", named, 1)), work, proxied=proxied)
+
+
+@BOTH
 def test_a_body_that_is_not_in_the_encoding_it_names_is_told_as_that(proxied: bool) -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         with pytest.raises(httpx.DecodingError):
@@ -181,6 +218,42 @@ def test_requests_at_once_have_a_connection_each() -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         assert set(await asyncio.gather(*(told(endpoint) for _ in range(20)))) == {(200, "你好")}
         assert server.connections == 20
+
+    against(lambda: Server(OK), work)
+
+
+def test_of_connections_that_were_needed_at_once_no_more_than_a_number_are_kept() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        for _ in range(2):
+            answers = [await endpoint.post(None) for _ in range(KEPT + 2)]
+            for answer in answers:
+                await body_of(answer)
+                await answer.close()
+        assert server.connections == KEPT + 4
+
+    against(lambda: Server(OK), work)
+
+
+def test_a_connection_that_was_idle_for_long_is_not_used_again() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        loop = cast(Loop, asyncio.get_running_loop())
+        for later_s, connections in ((0, 1), (KEPT_S - 1, 1), (KEPT_S + 1, 2)):
+            loop.ahead_s += later_s
+            assert await told(endpoint) == (200, "你好")
+            assert server.connections == connections
+
+    against(lambda: Server(OK), work)
+
+
+def test_a_connection_that_was_idle_for_long_is_closed_when_another_becomes_idle() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        answers = [await endpoint.post(None) for _ in range(2)]
+        for answer in answers:
+            await body_of(answer)
+            await answer.close()
+            cast(Loop, asyncio.get_running_loop()).ahead_s += KEPT_S + 1
+        async with asyncio.timeout(5):
+            await server.gone.wait()
 
     against(lambda: Server(OK), work)
 
@@ -238,6 +311,33 @@ def test_closing_from_another_thread_ends_what_is_under_way_and_refuses_what_com
     against(lambda: Server(b""), work)
 
 
+def test_closing_ends_what_is_still_connecting() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        asking = asyncio.create_task(told(endpoint))
+        async with asyncio.timeout(5):
+            await server.opened.wait()  # and says nothing to the client's greeting
+            await asyncio.to_thread(endpoint.close)
+            with pytest.raises(httpx.ReadError):
+                await asking
+            await server.gone.wait()
+
+    against(lambda: Server(b""), work, address="https://{server}/v1")
+
+
+def test_a_connection_that_comes_about_as_its_pool_is_closed_is_closed_too() -> None:
+    async def running() -> None:
+        server = Server(b"")
+        async with await asyncio.start_server(server.serve, "127.0.0.1", 0) as listening, asyncio.timeout(5):
+            port = listening.sockets[0].getsockname()[1]
+            pool = Pool(httpx.URL(f"http://127.0.0.1:{port}"), ssl.create_default_context())
+            cast(Loop, asyncio.get_running_loop()).on_connected = pool.close
+            with pytest.raises(httpx.ReadError):
+                await pool.exchange(b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n", b"")
+            await server.gone.wait()
+
+    in_a_loop(running())
+
+
 @BOTH
 def test_closing_closes_what_is_idle(proxied: bool) -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
@@ -260,6 +360,58 @@ def test_every_event_loop_has_connections_of_its_own_that_end_with_it(proxied: b
             assert server.connections == number
 
     against(lambda: Server(OK), work, proxied=proxied)
+
+
+def asked_in_a_loop_that_ends_without_a_word(endpoint: Endpoint) -> weakref.ref[asyncio.AbstractEventLoop]:
+    """Its asynchronous generators are not shut down."""
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(told(endpoint)) == (200, "你好")
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    return weakref.ref(loop)
+
+
+def test_an_event_loop_that_ended_without_a_word_is_forgotten_at_the_next_ones_first_question() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        ended = await asyncio.to_thread(asked_in_a_loop_that_ends_without_a_word, endpoint)
+        gc.collect()
+        assert ended() is not None
+        await told(endpoint)
+        gc.collect()
+        assert ended() is None
+
+    against(lambda: Server(CLOSES), work)
+
+
+def test_closing_passes_over_an_event_loop_that_ended_without_a_word() -> None:
+    async def work(endpoint: Endpoint, server: Server) -> None:
+        await asyncio.to_thread(asked_in_a_loop_that_ends_without_a_word, endpoint)
+        endpoint.close()
+
+    against(lambda: Server(CLOSES), work)
+
+
+@pytest.mark.parametrize(
+    ("names", "proxied"),
+    [
+        ({}, False),
+        ({"no_proxy": "localhost,127.0.0.1"}, False),
+        ({"http_proxy": "http://127.0.0.1:3128", "no_proxy": "localhost"}, True),
+        ({"all_proxy": "http://127.0.0.1:3128"}, True),
+        ({"https_proxy": "http://127.0.0.1:3128"}, False),
+        ({"ftp_proxy": "http://127.0.0.1:3128"}, False),
+        ({"http_proxy": ""}, False),
+    ],
+)
+def test_only_a_proxy_for_the_address_itself_is_one(
+    monkeypatch: pytest.MonkeyPatch, names: dict[str, str], proxied: bool
+) -> None:
+    for scheme in ("http", "https", "all", "ftp", "no"):
+        monkeypatch.delenv(f"{scheme}_proxy", raising=False)
+        monkeypatch.delenv(f"{scheme}_proxy".upper(), raising=False)
+    for name, value in names.items():
+        monkeypatch.setenv(name, value)
+    assert has_proxy("HTTP://provider.example.test/v1") == proxied
 
 
 @pytest.mark.parametrize("header", ["a\r\nx-more: b", "a\nb", "a\0b"])
