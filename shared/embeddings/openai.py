@@ -12,13 +12,14 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from shared.complaints import complaint_in
 from shared.embeddings.own_loop import OwnLoop
 from shared.embeddings.port import Axis, Embedded, Vectors
 from shared.embeddings.text import clean
 from shared.errors import SettingsError, UpstreamError
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
-from shared.upstream import Whole, ask, bearer, complaint_in, failure, host_of, refusal
+from shared.upstream import Whole, ask, bearer, failure, host_of, refusal
 from shared.wire.endpoint import Endpoint
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.

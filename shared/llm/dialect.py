@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from shared.complaints import Complaint, classify
 from shared.settings import ChatSettings
-from shared.upstream import Complaint, classify
 
 Body: TypeAlias = dict[str, Any]
 

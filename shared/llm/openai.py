@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from shared.complaints import Complaint, complaint_in
 from shared.errors import SettingsError, UpstreamError
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
 from shared.llm.port import ChatProfile, ChatReply, ChatRequest, Message
@@ -16,7 +17,7 @@ from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
 from shared.llm.window import LearnedWindow
 from shared.settings import ChatSettings
-from shared.upstream import Complaint, bearer, complained, complaint_in, failure, host_of, retry_after_s, upstream
+from shared.upstream import bearer, complained, failure, host_of, retry_after_s, upstream
 from shared.wire.endpoint import Answer, Endpoint, body_of
 
 _MOVED = (

@@ -10,11 +10,12 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from shared.complaints import complaint_of
 from shared.errors import UpstreamCode
 from shared.llm.calls import CallReader
 from shared.llm.port import ChatUsage, FunctionCall
 from shared.llm.thinking import ThinkSplitter
-from shared.upstream import complained, complaint_of, failure
+from shared.upstream import complained, failure
 
 DONE = b"[DONE]"
 _MOST_TOKENS = 1_000_000_000  # of one call

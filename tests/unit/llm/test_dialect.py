@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from shared.complaints import Complaint
 from shared.llm.dialect import Dialect, dialect_after, dialect_for
 from shared.llm.openai import profile_of, request_body
 from shared.llm.port import ChatRequest, Function, FunctionCall, Message
 from shared.settings import ChatSettings
-from shared.upstream import Complaint
 
 CALL = FunctionCall(call_id="call_1", name="search_blocks", arguments='{"query":"年假"}')
 MESSAGES = (
