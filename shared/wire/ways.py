@@ -1,15 +1,18 @@
 """The two ways to a server: over our own connections, and through httpx's client where a proxy has to be gone through."""
 
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Protocol
 
 import httpx
 
+from shared.wire.bodies import inflated
 from shared.wire.clients import STREAMS, Clients
 from shared.wire.connection import Connection
 from shared.wire.pool import CONNECT_S, Pool
+
+_CODING = "content-encoding"
 
 
 class Answer(Protocol):
@@ -23,7 +26,7 @@ class Answer(Protocol):
     @property
     def headers(self) -> Mapping[str, str]: ...  # by names in small letters
 
-    async def piece(self) -> bytes:
+    def piece(self) -> Awaitable[bytes]:
         """What comes next, waited for; b"" at the end."""
         ...
 
@@ -45,12 +48,7 @@ class Direct:
 
     async def post(self, body: bytes) -> Answer:
         connection = await self._pool.exchange(b"%bcontent-length: %d\r\n\r\n" % (self._head, len(body)), body)
-        headers = _readable(connection.headers)
-        if headers.get("content-encoding", "identity") == "identity":
-            return _Plain(self._pool, connection, headers)
-        stream = _Coded(self._pool, connection)
-        # The headers as they came: httpx takes text only in ASCII.
-        return _Decoded(httpx.Response(connection.status, headers=connection.headers, stream=stream))
+        return _OverOurs(self._pool, connection)
 
     async def close(self) -> None:
         self._pool.close()
@@ -76,17 +74,17 @@ class Proxied:
             client = held.enter_context(self._clients.one())
             request = httpx.Request("POST", self._url, headers=self._headers, content=body)
             response = await client.send(request, stream=True)
-            return _Decoded(response, after=held.pop_all().close)
+            return _ByHttpx(response, after=held.pop_all().close)
 
     async def close(self) -> None:
         await self._clients.close()
 
 
-class _Plain:
-    def __init__(self, pool: Pool, connection: Connection, headers: Mapping[str, str]) -> None:
+class _OverOurs:
+    def __init__(self, pool: Pool, connection: Connection) -> None:
         self.status = connection.status
-        self.headers = headers
-        self.piece = connection.piece
+        self.headers = _readable(connection.headers)
+        self.piece = inflated(connection.piece, self.headers.get(_CODING, ""))
         self._pool = pool
         self._connection = connection
 
@@ -94,37 +92,20 @@ class _Plain:
         self._pool.give_back(self._connection)
 
 
-class _Decoded:
-    """By httpx, which knows content encodings."""
-
-    def __init__(self, response: httpx.Response, *, after: Callable[[], None] = lambda: None) -> None:
+class _ByHttpx:
+    def __init__(self, response: httpx.Response, *, after: Callable[[], None]) -> None:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
+        pieces = response.aiter_raw()
+        self.piece = inflated(lambda: anext(pieces, b""), response.headers.get(_CODING, ""))
         self._response = response
-        self._pieces = response.aiter_bytes()
         self._after = after
-
-    async def piece(self) -> bytes:
-        return await anext(self._pieces, b"")
 
     async def close(self) -> None:
         try:
             await self._response.aclose()
         finally:
             self._after()
-
-
-class _Coded(httpx.AsyncByteStream):
-    def __init__(self, pool: Pool, connection: Connection) -> None:
-        self._pool = pool
-        self._connection = connection
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while piece := await self._connection.piece():
-            yield piece
-
-    async def aclose(self) -> None:
-        self._pool.give_back(self._connection)
 
 
 def _readable(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
