@@ -7,7 +7,7 @@ word for word in what was read, which is left as it is, our numbers step over it
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Sequence
 from itertools import count
 
@@ -75,6 +75,7 @@ _PARAGRAPH = re.compile(
 _BARE_MARK = re.compile(
     r"(?m)^[ \t]*(?:[-*+•]|\(?\d{1,3}[.)、）]|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*(?:\n|\Z)"
 )
+_STOPS = frozenset(".,;:!?。，；：！？、")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 
 
@@ -220,10 +221,13 @@ def _claims(clean: str, places: list[_Place]) -> tuple[tuple[Claim, ...], tuple[
             cited.setdefault(bisect_right(starts, where) - 1, []).extend(place.ids)
             beside.setdefault(bisect_right(breaks, where), []).extend(place.ids)
 
+    positions = [place.position for place in places]
+
     def claim(index: int, ids: Iterable[str]) -> Claim:
         start, end = spans[index]
+        inside = positions[bisect_right(positions, start) : bisect_left(positions, end)]
         return Claim(
-            sentence=clean[start:end].strip(),
+            sentence=_without_gaps(clean, start, end, inside),
             block_ids=tuple(dict.fromkeys(ids)),
             start=_in_text(start, clean, places),
             end=_in_text(end, clean, places),
@@ -234,6 +238,17 @@ def _claims(clean: str, places: list[_Place]) -> tuple[tuple[Claim, ...], tuple[
         tuple(claim(index, ids) for index, ids in sorted(cited.items())),
         tuple(claim(index, beside.get(bisect_right(breaks, starts[index]), ())) for index in unmarked),
     )
+
+
+def _without_gaps(clean: str, start: int, end: int, markers: Sequence[int]) -> str:
+    """The sentence without the blanks that stood before a marker and now would stand before its full stop."""
+    pieces: list[str] = []
+    at = start
+    for position in markers:
+        if clean[position] in _STOPS:
+            pieces.append(clean[at:position].rstrip(" \t\u3000"))
+            at = position
+    return "".join([*pieces, clean[at:end]]).strip()
 
 
 def _in_text(border: int, clean: str, places: list[_Place]) -> int:

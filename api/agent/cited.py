@@ -29,10 +29,10 @@ class CheckedClaim(Struct, frozen=True, kw_only=True):
 
 
 def problem(claims: Sequence[CheckedClaim], wording: Wording) -> str:
-    """Why these sentences are not supported, or not proved, in one line."""
-    missing = dict.fromkeys(fact for one in claims for fact in one.checked.missing)
+    """Why these sentences are not supported, or not proved, in one line. Of one without a source no cited text is spoken of."""
+    missing = dict.fromkeys(fact for one in claims if one.cited for fact in one.checked.missing)
     unproved = dict.fromkeys(fact for one in claims for fact in one.checked.unproved)
-    reasons = dict.fromkeys(one.checked.reason for one in claims)
+    reasons = dict.fromkeys(one.checked.reason if one.cited else "uncited" for one in claims)
     return harmless(
         wording.render(
             "problem", missing=list(missing), unproved=list(unproved), reasons=[one for one in reasons if one]

@@ -202,7 +202,7 @@ _MAKES_PARTIAL = frozenset(
         "uncited_claims",
     }
 )
-_NAMED = 5  # uncited sentences
+_NAMED = 5  # sentences of a kind
 _SENTENCE_CHARS = 160
 
 
@@ -225,14 +225,14 @@ def _found_limitations(
         limit("citation_removed", count=len(judged.resolved.removed))
     if dropped:
         limit("claims_dropped", count=dropped)
-    doubtful = [f"[{one.marker}] {one.problem}" for one in citations if one.verdict == "unsupported"]
+    doubtful = [one for one in judged.doubtful if one.cited]
     if doubtful:
-        limit("citation_unsupported", count=len(doubtful), problems=doubtful)
+        limit("citation_unsupported", count=len(doubtful), problems=_told(doubtful[:_NAMED], judged.resolved, wording))
     if mode == "strict" and judged.unproved:
         limit(
             "citation_unproved",
             count=len(judged.unproved),
-            problems=[problem([one], wording) for one in judged.unproved],
+            problems=_told(judged.unproved[:_NAMED], judged.resolved, wording),
         )
     uncited = [one.claim.sentence for one in judged.doubtful if not one.cited]
     if ending == "answer" and looked_up and not citations:
@@ -241,6 +241,15 @@ def _found_limitations(
         named = [_one_line(one) for one in uncited[:_NAMED]]
         limit("uncited_claims", count=len(uncited), sentences=named)
     return found
+
+
+def _told(claims: Iterable[CheckedClaim], resolved: Resolved, wording: Wording) -> list[str]:
+    """Which sentence, at which marks, and why. What was code in the answer is none here: cut short, it could end anywhere."""
+    checks = [_check_told(one, resolved, wording) for one in claims]
+    return [
+        f"“{_one_line(one.sentence).replace('`', '')}” {''.join(f'[{n}]' for n in one.markers)} — {one.problem}"
+        for one in checks
+    ]
 
 
 def _one_line(sentence: str) -> str:

@@ -10,12 +10,11 @@ from shared.access import Access
 from shared.text.lang import detect_lang
 from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 from shared.types.runs import Answer, Citation
+from shared.unchecked import unchecked
 
 # headings by which conversation.py knows what we appended
 SOURCES: Final = {"zh": "来源", "en": "Sources"}
 ABOUT: Final = {"zh": "关于此回答", "en": "About this answer"}  # above limitations where there are no sources
-
-UNCHECKED: Final = {"zh": "未能自动核对", "en": "could not be checked automatically"}
 
 BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
 
@@ -29,12 +28,13 @@ def block_url(origin: str, links: BlockLinks, access: Access) -> BlockUrl:
 
 
 def footer(answer: Answer, url: BlockUrl) -> str:
-    """What follows the answer's text: the sources as a Markdown list with links, each with what it doesn't support or that
-    it couldn't be checked, then what the answer does not cover."""
+    """What follows the answer's text: the sources as a Markdown list with links, then the sentences that could not be checked, and
+    what the answer can't vouch for: a sentence that its source does not support is named there."""
     chinese = detect_lang(answer.question) == "zh"
     listed = "\n".join(_listed(one, url, chinese) for one in answer.citations)
     sources = f"\n\n**{SOURCES['zh' if chinese else 'en']}**\n\n{listed}" if listed else ""
-    limits = "\n".join(f"> {_escaped(one.text)}" for one in answer.limitations)
+    told = (*unchecked(answer, lang="zh" if chinese else "en"), *(one.text for one in answer.limitations))
+    limits = "\n".join(f"> {_escaped(one)}" for one in told)
     heading = "" if sources or not limits else f"\n\n**{ABOUT['zh' if chinese else 'en']}**"
     return sources + heading + (f"\n\n{limits}" if limits else "")
 
@@ -83,10 +83,7 @@ def extra(answer: Answer, url: BlockUrl) -> Extra:
 
 
 def _listed(citation: Citation, url: BlockUrl, chinese: bool) -> str:
-    listed = f"{citation.marker}. [{_place(citation, chinese)}]({url(citation)})"
-    if citation.verdict == "unchecked":
-        listed += f"（{UNCHECKED['zh']}）" if chinese else f" ({UNCHECKED['en']})"
-    return listed if citation.problem is None else f"{listed}\n   > ⚠ {_escaped(citation.problem)}"
+    return f"{citation.marker}. [{_place(citation, chinese)}]({url(citation)})"
 
 
 def _place(citation: Citation, chinese: bool) -> str:

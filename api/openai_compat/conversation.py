@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from api.agent.run import Exchange
 from api.desk import check_length
-from api.openai_compat.citations import ABOUT, SOURCES, UNCHECKED
+from api.openai_compat.citations import ABOUT, SOURCES
 from api.openai_compat.shapes import InMessage
 from shared.errors import InvalidArgument
 
 _SOURCES, _ABOUT = (frozenset(f"**{one}**" for one in named.values()) for named in (SOURCES, ABOUT))
-_UNCHECKED = f"（{UNCHECKED['zh']}）"
 _LISTED = re.compile(r"\d+\. \[")  # a source in that list
 
 
@@ -73,7 +72,7 @@ def _without_sources(text: str) -> str:
 
 
 def _is_source(line: str) -> bool:
-    return _LISTED.match(line) is not None and "](" in line and line.endswith((")", _UNCHECKED))
+    return _LISTED.match(line) is not None and "](" in line and line.endswith(")")
 
 
 def _last_user(messages: Sequence[InMessage]) -> int:

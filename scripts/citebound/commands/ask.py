@@ -26,8 +26,9 @@ from shared.types.events import (
     ToolResulted,
     TurnStarted,
 )
-from shared.types.runs import Answer, Citation, Status, Verdict
+from shared.types.runs import Answer, Citation, Status
 from shared.types.snapshots import SnapshotDocument
+from shared.unchecked import unchecked
 
 EXIT_CODES: Final[dict[Status, int]] = {
     "complete": OK,
@@ -42,10 +43,6 @@ _STATUS_ZH: Final[dict[Status, str]] = {
     "refused": "未作答",
     "clarification": "需要补充",
     "failed": "失败",
-}
-_DOUBTS: Final[dict[Verdict, tuple[str, str, str]]] = {  # English, Chinese, style
-    "unsupported": ("not supported", "未获支持", "yellow"),
-    "unchecked": ("could not be checked automatically", "未能自动核对", "dim"),
 }
 _TRUST_ZH: Final[dict[Trust, str]] = {
     "official": "官方",
@@ -168,11 +165,12 @@ def print_answer(answer: Answer, api: Api | None) -> None:
         files = {} if api is None else _files(api, answer)
         for citation in answer.citations:
             _print_citation(citation, api, file=files.get(citation.doc_id), zh=zh)
-    if answer.limitations:
+    told = (*unchecked(answer, lang="zh" if zh else "en"), *(one.text for one in answer.limitations))
+    if told:
         out.print()
         plain("局限" if zh else "Limitations", "bold")
-        for limitation in answer.limitations:
-            plain(f"  · {limitation.text}")
+        for one in told:
+            plain(f"  · {one}")
     out.print()
     style = {"complete": "green", "failed": "red"}.get(answer.status, "yellow")
     plain(outcome(answer, zh=zh), style)
@@ -232,7 +230,3 @@ def _print_citation(citation: Citation, api: Api | None, *, file: str | None, zh
     plain(f"      {citation.block_id} · {origin} · {trust}", "dim")
     if api is not None:
         plain(f"      {api.page_of(citation.block_id, citation.snapshot_id)}", "dim")
-    if citation.verdict != "supported":
-        english, chinese, style = _DOUBTS[citation.verdict]
-        told = [chinese if zh else english, *([citation.problem] if citation.problem else [])]
-        plain(f"      {('：' if zh else ': ').join(told)}", style)

@@ -72,12 +72,15 @@ def test_our_own_object_says_whether_the_usage_is_an_estimate() -> None:
         assert extra(an_answer(usage=usage), URL).estimated is estimated
 
 
-def test_what_a_source_does_not_support_stands_beneath_it_and_in_our_own_object() -> None:
-    doubtful = structs.replace(A_CITATION, verdict="unsupported", problem="引用的文本中没有：15 天\n![x](http://a)")
+def test_what_a_source_does_not_support_is_named_once_and_stands_in_our_own_object() -> None:
+    doubtful = structs.replace(A_CITATION, verdict="unsupported", problem="引用的文本中没有：15 天")
     claim = ClaimCheck(sentence="每人每天 300 元。", markers=(1,), verdict="unsupported", problem="15 天")
     gap = SnapshotGap(state="ready_partial", documents=3)
-    answer = an_answer(status="partial", citations=(doubtful,), claims=(claim,), snapshot=gap)
-    assert footer(answer, URL).splitlines()[-1] == r"   > ⚠ 引用的文本中没有：15 天 \!\[x\](http://a)"
+    said = Limitation(code="citation_unsupported", text="“每人每天 300 元。” [1] — 15 天\n![x](http://a)")
+    answer = an_answer(status="partial", citations=(doubtful,), claims=(claim,), snapshot=gap, limitations=(said,))
+    *_, listed, empty, last = footer(answer, URL).splitlines()
+    assert (listed[:2], listed[-1], empty) == ("1.", ")", "")
+    assert last == r"> “每人每天 300 元。” \[1\] — 15 天 \!\[x\](http://a)"
     told = extra(answer, URL)
     assert (told.status, told.claims, told.snapshot) == ("partial", (claim,), gap)
     assert [(one.verdict, one.problem) for one in told.citations] == [("unsupported", doubtful.problem)]
@@ -92,21 +95,34 @@ def test_a_refusal_and_a_question_back_are_told_as_they_are(status: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("question", "told"), [("谁负责？", "（未能自动核对）"), ("Who leads it?", " (could not be checked automatically)")]
+    ("question", "told"),
+    [
+        ("谁负责？", "> 未能自动核对：“储存由赵敏\\_负责。”\\[1\\]（没有写出：赵敏）"),
+        ("Who leads it?", "> Could not be checked automatically: “储存由赵敏\\_负责。” \\[1\\] (没有写出：赵敏)"),
+    ],
 )
-def test_a_source_that_could_not_be_checked_says_so_in_its_line(question: str, told: str) -> None:
-    unchecked = structs.replace(A_CITATION, verdict="unchecked")
-    line = footer(an_answer(question=question, citations=(unchecked,)), URL).splitlines()[-1]
-    assert line.endswith(f"({ADDRESS}){told}")
-    named = structs.replace(unchecked, problem="赵敏")
-    assert footer(an_answer(question=question, citations=(named,)), URL).splitlines()[-2:] == [line, "   > ⚠ 赵敏"]
+def test_a_sentence_that_could_not_be_checked_is_named_and_its_source_is_listed_as_any_other(
+    question: str, told: str
+) -> None:
+    answer = an_answer(
+        question=question,
+        citations=(structs.replace(A_CITATION, verdict="unchecked", problem="没有写出：赵敏"),),
+        claims=(
+            ClaimCheck(sentence="每年五天。", markers=(1,), verdict="supported"),
+            ClaimCheck(sentence="储存由赵敏_负责。", markers=(1,), verdict="unchecked", problem="没有写出：赵敏"),
+        ),
+    )
+    *_, listed, empty, last = footer(answer, URL).splitlines()
+    assert (listed.endswith(f"({ADDRESS})"), empty, last) == (True, "", told)
 
 
 def test_a_footer_with_doubts_is_known_as_ours_when_the_conversation_comes_back() -> None:
     doubtful = structs.replace(A_CITATION, problem="引用的文本中没有：15 天")
     unchecked = structs.replace(A_CITATION, verdict="unchecked")
     answer = an_answer(
-        citations=(doubtful, unchecked, A_CITATION), limitations=(Limitation(code="x", text="缺少一份文档。"),)
+        citations=(doubtful, unchecked, A_CITATION),
+        claims=(ClaimCheck(sentence="住宿费由赵敏审批。", markers=(2,), verdict="unchecked"),),
+        limitations=(Limitation(code="x", text="缺少一份文档。"),),
     )
     said = [
         InMessage(role="user", content="住宿费？"),

@@ -67,7 +67,7 @@ def test_unknown_ids_are_taken_out_and_told() -> None:
     resolved = resolve(f"Five [source: zzzzzzzz.v1#9]. Six [source: {A}, zzzzzzzz.v1#8].", KNOWN)
     assert resolved.text == "Five. Six [1]."
     assert resolved.removed == ("zzzzzzzz.v1#9", "zzzzzzzz.v1#8")
-    assert [(claim.sentence, claim.block_ids) for claim in resolved.claims] == [("Six .", (A,))]
+    assert [(claim.sentence, claim.block_ids) for claim in resolved.claims] == [("Six.", (A,))]
 
 
 def test_a_marker_cut_off_at_the_end_is_taken_out() -> None:
@@ -112,7 +112,7 @@ def test_a_nul_in_the_text_forges_no_mark() -> None:
     [
         (f"甲。乙【来源：{A}】。丙。", [("乙。", (A,))]),
         (f"甲。乙。【来源：{A}】丙。", [("乙。", (A,))]),
-        (f"First. Second [source: {A}]. Third.", [("Second .", (A,))]),
+        (f"First. Second [source: {A}]. Third.", [("Second.", (A,))]),
         (f"First. Second. [source: {A}] Third.", [("Second.", (A,))]),
         (f"【来源：{A}】甲是五天。", [("甲是五天。", (A,))]),
         (f"- 甲是五天\n- 【来源：{A}】乙是六天\n", [("- 乙是六天", (A,))]),

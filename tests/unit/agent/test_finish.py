@@ -70,7 +70,17 @@ def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
     assert (verified.citations[0].verdict, verified.citations[0].problem) == ("unsupported", "引用的文本中没有：15天")
     assert [one.code for one in verified.limitations] == ["citation_unsupported"]
     assert verified.status == "partial"
-    assert "15天" in verified.limitations[0].text
+    assert "“满一年有15天年假。” [1] — 引用的文本中没有：15天" in verified.limitations[0].text
+
+
+def test_a_checked_sentence_has_no_blank_where_its_mark_stood() -> None:
+    verified = finish(outcome(f"It lasts three years [source: {A}]. 年假五天 【来源：{A}】。"), wording=ZH)
+    assert [one.sentence for one in verified.checks] == ["It lasts three years.", "年假五天。"]
+
+
+def test_of_a_sentence_without_a_source_no_cited_text_is_spoken_of() -> None:
+    verified = finish(outcome(f"满一年享有五天年假。【来源：{A}】\n\n病假共 45 天。"), wording=ZH)
+    assert [one.problem for one in verified.checks if not one.markers] == ["句子没有注明来源"]
 
 
 def test_a_name_that_its_source_does_not_have_is_told_at_the_citation_and_leaves_the_answer_complete() -> None:

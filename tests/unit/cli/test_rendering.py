@@ -20,6 +20,7 @@ from shared.settings_shown import MASK
 from shared.telemetry import names
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, RunStarted, ToolCalled
 from shared.types.imports import Import
+from shared.types.runs import ClaimCheck
 from shared.types.traces import SpanEvent, SpanNode
 from tests.unit.cli.shapes import A_CITATION, BROKEN, an_answer, an_import
 
@@ -76,21 +77,28 @@ def test_brackets_in_what_a_tool_was_asked_are_shown_as_they_are(capsys: pytest.
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        ("谁负责？", ["未能自动核对：赵敏", "未能自动核对"]),
-        ("Who leads it?", ["could not be checked automatically: 赵敏", "could not be checked automatically"]),
+        ("谁负责？", ["· 未能自动核对：“由赵敏负责。”[1]（赵敏）", "· 未能自动核对：“红茶常温存放。”[1]"]),
+        (
+            "Who leads it?",
+            [
+                "· Could not be checked automatically: “由赵敏负责。” [1] (赵敏)",
+                "· Could not be checked automatically: “红茶常温存放。” [1]",
+            ],
+        ),
     ],
 )
-def test_a_source_that_could_not_be_checked_says_so(
+def test_a_sentence_that_could_not_be_checked_is_named(
     question: str, told: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cited = (
-        structs.replace(A_CITATION, verdict="unchecked", problem="赵敏"),
-        structs.replace(A_CITATION, verdict="unchecked"),
-        structs.replace(A_CITATION, verdict="supported"),
+    claims = (
+        ClaimCheck(sentence="红茶常温存放。", markers=(1,), verdict="unchecked"),
+        ClaimCheck(sentence="由赵敏负责。", markers=(1,), verdict="unchecked", problem="赵敏"),
+        ClaimCheck(sentence="每年五天。", markers=(1,), verdict="supported"),
     )
-    print_answer(an_answer(question=question, citations=cited), None)
+    cited = (structs.replace(A_CITATION, verdict="unchecked", problem="赵敏"),)
+    print_answer(an_answer(question=question, citations=cited, claims=claims), None)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert [line for line in lines if line.startswith(("未能自动核对", "could not be checked"))] == told
+    assert [line for line in lines if "核对" in line or "checked" in line or "赵敏" in line] == told
 
 
 def test_exit_codes_of_answers() -> None:
