@@ -1,7 +1,8 @@
 """`citebound settings`: what is set and from where, whether the providers work, keys in and out of the system's credential store.
 
-On this machine, whether something runs or not: it reads what the next start would read. A key is never an argument: those stand in
-the shell's history and in the list of processes.
+On this machine. What is listed is what the next start from this shell would read; what is checked is what the running instance
+would, where one runs: its environment may be another than this shell's. A key is never an argument: those stand in the shell's
+history and in the list of processes.
 """
 
 import argparse
@@ -12,13 +13,16 @@ import sys
 
 from msgspec import Struct, structs
 
+from scripts.citebound.api import Api
 from scripts.citebound.console import note, plain, print_json, words
 from scripts.citebound.failure import FAILED, OK, USAGE, CommandFailed
+from scripts.citebound.supervisor.instance import is_alive, read_instance
 from shared.credentials import SystemStore, variable_of
+from shared.layout import Layout
 from shared.providers.connections import Connections, Overview
 from shared.providers.verdict import PARTS, Part, Verdict
 from shared.providers.words import Told, told
-from shared.settings_load import load_settings
+from shared.settings_load import data_folder, load_settings
 from shared.settings_shown import without_userinfo
 
 _ORIGINS = {
@@ -27,6 +31,9 @@ _ORIGINS = {
     "credential_store": ("credential store", "系统凭据库"),
     "default": ("default", "默认"),
 }
+
+_MARKS = {"works": ("✓", "green"), "off": ("–", "dim")}  # what is not connected was not tried
+_PATIENCE_S = 300  # three providers, each of which may take its time
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -55,24 +62,35 @@ def settings(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from shared.providers.check import (
-        check_part,  # engines and models: seconds of imports that no other command should pay
-    )
-
-    loaded = load_settings(os.environ)
     parts: tuple[Part, ...] = PARTS if arguments.part is None else (arguments.part,)
-    found: list[Checked] = []
-    for part in parts:
-        verdict = asyncio.run(check_part(loaded, part))
-        if verdict.base_url is not None:
-            verdict = structs.replace(verdict, base_url=without_userinfo(verdict.base_url))
-        found.append(Checked(verdict=verdict, said=told(verdict)))
+    instance = read_instance(Layout(root=data_folder(os.environ)))
+    if instance is not None and instance.address and is_alive(instance.pid):
+        note(words("as the running instance is set", "按正在运行的 Citebound 的设置"))
+        api = Api(instance.address, key=load_settings(os.environ).api.api_key)
+        found = api.post("/api/settings/check", {"parts": parts}, list[Checked], timeout_s=_PATIENCE_S)
+    else:
+        found = _checked_here(parts)
     if arguments.json:
         print_json(found)
     else:
         for one in found:
             _print(one)
     return OK if all(one.verdict.is_fine for one in found) else FAILED
+
+
+def _checked_here(parts: tuple[Part, ...]) -> list[Checked]:
+    from shared.providers.check import (
+        check_part,  # engines and models: seconds of imports that no other command should pay
+    )
+
+    loaded = load_settings(os.environ)
+    found: list[Checked] = []
+    for part in parts:
+        verdict = asyncio.run(check_part(loaded, part))
+        if verdict.base_url is not None:
+            verdict = structs.replace(verdict, base_url=without_userinfo(verdict.base_url))
+        found.append(Checked(verdict=verdict, said=told(verdict)))
+    return found
 
 
 def set_key(arguments: argparse.Namespace) -> int:
@@ -142,7 +160,7 @@ def _told(arguments: argparse.Namespace, kept: Kept) -> int:
 
 def _print(one: Checked) -> None:
     said = words(one.said.en.what, one.said.zh.what)
-    mark, style = ("✓", "green") if one.verdict.is_fine else ("✗", "red")
+    mark, style = _MARKS.get(one.verdict.code, ("✗", "red"))
     plain(f"{mark} {one.verdict.part}: {said}", style)
     if remedy := words(one.said.en.remedy, one.said.zh.remedy):
         plain(f"    → {remedy}")

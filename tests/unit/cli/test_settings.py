@@ -2,15 +2,19 @@
 
 import io
 import json
+import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import keyring
 import pytest
 
+from scripts.citebound.supervisor.instance import Instance, write_instance
+from shared.layout import Layout
 from tests.doubles.credential_store import BACKEND, FILE, FileStore
 from tests.doubles.provider import Fault, provider_double
 from tests.unit.cli.conftest import Run
+from tests.unit.cli.served import Served
 
 KEY = "sk-geheim-1618033"
 
@@ -61,6 +65,27 @@ def test_what_is_wrong_is_said_in_plain_words_and_ends_with_1(
         assert (code, "充值" in out) == (1, True)
         code, out, _ = run("settings", "check", "chat", "--json")
     assert (code, json.loads(out)[0]["verdict"]["code"]) == (1, "no_credit")
+
+
+def test_what_runs_is_checked_with_its_own_settings_and_not_with_those_of_this_shell(
+    run: Run, api: Served, tmp_path: Path
+) -> None:
+    kept = Layout(root=tmp_path)
+    write_instance(kept, Instance(address=api.url, pid=os.getpid(), children={}, started_at_ms=1))
+    verdict = {"part": "chat", "code": "wrong_key", "base_url": "https://llm.example/v1", "model": "m"}
+    said = {"what": "不接受这个密钥", "remedy": "重新复制"}
+    api.give("POST /api/settings/check", [{"verdict": verdict, "said": {"zh": said, "en": said}}])
+    code, out, _ = run("settings", "check", "chat")
+    assert (code, "✗ chat: 不接受这个密钥" in out) == (1, True)
+    assert api.last_body == {"parts": ["chat"]}
+    api.refuse("POST /api/settings/check", 401, "unauthorized", "A key is needed.")
+    code, out, err = run("settings", "check", "chat")
+    assert (code, "✓" in out, "CITEBOUND_API_API_KEY" in err) == (1, False, True)
+
+
+def test_what_is_not_connected_is_not_ticked(run: Run, store: Path) -> None:
+    code, out, _ = run("settings", "check", "chat")
+    assert (code, out.startswith("– chat: 尚未连接语言模型")) == (0, True)
 
 
 @pytest.mark.parametrize("text", ["", "two words\n", "密钥\n"])
