@@ -1,7 +1,9 @@
 """Hybrid search: both branches on one collection under one filter, fused in our code, every step a span."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import copy_context
+from contextlib import suppress
+from functools import partial
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -19,7 +21,7 @@ from shared.telemetry.artifacts import keeps_contents
 from shared.telemetry.tracing import tracer
 from shared.text.terms import QUERIED, query_terms
 from shared.types.snapshots import Snapshot
-from shared.vectors.port import Collection, Dense, Filter, Hit
+from shared.vectors.port import Collection, Dense, Filter, Hit, TakesLonger
 
 _ALONG_AXIS = frozenset({"en", "zh"})
 MOST_AT_ONCE = (
@@ -55,6 +57,10 @@ def check_versions(snapshot: Snapshot, embedder: Embedder) -> None:
                 " the other tools work meanwhile.",
                 ids=[snapshot.snapshot_id, stored, *running],
             )
+
+
+class _Search(Protocol):
+    def __call__(self, *, briefly: bool = False) -> list[Hit]: ...
 
 
 async def hybrid_search(
@@ -95,12 +101,9 @@ async def hybrid_search(
         axis = embedder.language_axis if profile.fusion.across_languages and languages >= _ALONG_AXIS else None
         span.set_attribute(names.ACROSS_LANGUAGES, axis is not None)
         vector = embedded.vectors[0] if axis is None else without_language(embedded.vectors[0], axis)
-        version, numbers = snapshot.keyword_version, profile.fusion
-        if collection.is_remote or snapshot.blocks > MOST_AT_ONCE:
-            here = copy_context()  # the branches' spans are of this search
-            fused = await threads.run(lambda: here.run(_ranked, query, vector, version, within, collection, numbers))
-        else:  # it computes and never lets go of the interpreter's lock: a thread would only have to wait for that
-            fused = _ranked(query, vector, version, within, collection, numbers)
+        long = collection.is_remote or snapshot.blocks > MOST_AT_ONCE
+        look = partial(_look, threads=threads, long=long)
+        fused = await _ranked(query, vector, snapshot.keyword_version, within, collection, profile.fusion, look)
         candidates = await refine(fused)
         best = tuple(candidates[: profile.fusion.top])
         span.set_attribute(names.RESULT_BLOCKS, len(best))
@@ -124,19 +127,33 @@ async def _embed(query: str, embedder: Embedder) -> Embedded:
         return embedded
 
 
-def _ranked(
-    query: str, vector: Dense, version: str, within: Filter, collection: Collection, profile: Profile
+async def _look(search: _Search, *, threads: Threads, long: bool) -> list[Hit]:
+    """An engine that computes never lets go of the interpreter's lock: for one short look a thread would only have to wait for that."""
+    if not long:
+        with suppress(TakesLonger):
+            return search(briefly=True)
+    return await threads.run(search)
+
+
+async def _ranked(
+    query: str,
+    vector: Dense,
+    version: str,
+    within: Filter,
+    collection: Collection,
+    profile: Profile,
+    look: Callable[[_Search], Awaitable[list[Hit]]],
 ) -> list[Fused]:
-    """Both branches, one after the other, and their fusion. Blocking where the collection is remote or large."""
+    """Both branches, one after the other, and their fusion."""
     with tracer.start_as_current_span(names.SEARCH_DENSE, attributes={names.TOP_K: profile.dense}) as span:
-        dense = collection.dense(vector, within=within, limit=profile.dense)
+        dense = await look(partial(collection.dense, vector, within=within, limit=profile.dense))
         _note_candidates(span, dense)
     with tracer.start_as_current_span(names.SEARCH_KEYWORD, attributes={names.TOP_K: profile.keyword}) as span:
         terms = query_terms(query, version=version)
         span.set_attribute(names.KEYWORD_TERMS, len(terms.indices))
         keyword = list[Hit]()
         if terms.indices:  # else nothing but punctuation
-            keyword = collection.sparse(terms, within=within, limit=profile.keyword)
+            keyword = await look(partial(collection.sparse, terms, within=within, limit=profile.keyword))
         _note_candidates(span, keyword)
         asked = collection.asked(terms) if terms.indices else 0.0
     return _fused(dense, keyword, asked, profile)

@@ -8,6 +8,7 @@ Every vector is looked at (no graph): deterministic, and quick to publish. Segme
 through in 8 bits first, and the best of that, many times the limit, compared in 32. Where these lie so close together that rounding to 8 bits
 may have kept a better one out (BLUR), everything is compared in 32 bits. Scores and order are those of the numbers given (decision 0023).
 Nothing in the engine releases the interpreter lock, so calls from several threads take turns: 3 ms for a dense search in 100,000 blocks.
+So many equal scores that fetching them all would take longer are looked through page by page, in the order of hits (decision 0139).
 Keyword weights are in fixed point and IDF is ours, kept beside the engine's files (keywords.py): the engine's own counts deleted points.
 IDF is that of the whole collection, also under a filter: a word's rarity must not depend on who asks for it.
 """
@@ -29,10 +30,20 @@ from shared.errors import CollectionUnavailable, Conflict, UpstreamError
 from shared.ids import BlockId, DocId
 from shared.vectors.keywords import NONE, Frequencies, Tally, decode
 from shared.vectors.point_ids import pack, unpack
-from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse
+from shared.vectors.port import Base, Dense, Filter, Hit, Point, Sparse, TakesLonger
 from shared.vectors.ranking import Found, out_of, top
 from shared.vectors.sealed import WriterLock, copy_verified, digest_and_sync, require_room, storing, sync_folder, verify
-from shared.vectors.shard import block_ids_in, conditions, create, encode, engine, load, steps_in_8_bits
+from shared.vectors.shard import (
+    block_ids_in,
+    conditions,
+    create,
+    encode,
+    engine,
+    having,
+    load,
+    pages_of,
+    steps_in_8_bits,
+)
 
 _FREQUENCIES = "frequencies.msgpack"
 _BUILDING, _LOCK, _LEAVING = ".building", ".lock", "~"
@@ -243,14 +254,15 @@ class EdgeCollection:
         self._blur = BLUR * step
         self._wide: tuple[tuple[DocId, ...], bool] = ((), False)  # the last scope, and what was found of it
 
-    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
-        return self._search(query.tolist(), "dense", within, limit)
+    def dense(self, query: Dense, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
+        return self._search(query.tolist(), "dense", within, limit, briefly=briefly)
 
-    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+    def sparse(self, query: Sparse, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
         weighed = self._frequencies.weighed(query)
         if not weighed.indices:
             return []
-        return self._search(qe.SparseVector(list(weighed.indices), list(weighed.values)), "sparse", within, limit)
+        vector = qe.SparseVector(list(weighed.indices), list(weighed.values))
+        return self._search(vector, "sparse", within, limit, briefly=briefly)
 
     def asked(self, query: Sparse) -> float:
         return self._frequencies.asked(query)
@@ -277,27 +289,33 @@ class EdgeCollection:
         with engine():
             self._shard.close()
 
-    def _search(self, vector: list[float] | qe.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
+    def _search(
+        self, vector: list[float] | qe.SparseVector, using: str, within: Filter, limit: int, *, briefly: bool
+    ) -> list[Hit]:
         if limit <= 0 or within.doc_ids == ():
             return []
         query = qe.Query.Nearest(vector, using=using)
 
-        def fetch(count: int, within: Filter = within, params: qe.SearchParams = _EXACTLY) -> list[Found]:
-            only = conditions(within)
+        def ask(count: int, only: qe.Filter | None, params: qe.SearchParams = _EXACTLY) -> list[Found]:
             request = qe.QueryRequest(limit=count, query=query, filter=only, with_payload=False, params=params)
             with engine():
                 return [(point.score, cast(uuid.UUID, point.id)) for point in self._shard.query(request)]
+
+        only = conditions(within)
 
         blur = self._blur if using == "dense" else 0.0
         wide = within.doc_ids is not None and self._is_wide(within.doc_ids)
         if wide or blur:
             asked = limit * _WIDE
-            found = fetch(asked, structs.replace(within, doc_ids=None) if wide else within, _QUICKLY)
+            found = ask(asked, conditions(structs.replace(within, doc_ids=None)) if wide else only, _QUICKLY)
             some = frozenset(within.doc_ids or ()) if wide else None
             hits = out_of(found, limit, asked=asked, doc_ids=some, blur=blur)
             if hits is not None:
                 return hits
-        return top(fetch, limit)
+            if briefly:
+                raise TakesLonger
+        pages = (ask(len(page), having(page)) for page in pages_of(self._shard, only))
+        return top(lambda count: ask(count, only), limit, in_order=pages, briefly=briefly)
 
     def _is_wide(self, doc_ids: tuple[DocId, ...]) -> bool:
         """Whether so many points are in scope that finding them costs more than looking at all: the best of all then hold enough of them."""

@@ -95,11 +95,11 @@ class MemoryCollection:
             tally.add(point.sparse)
         self._frequencies = tally.frequencies()
 
-    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
+    def dense(self, query: Dense, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
         unit = _unit(query)
         return self._best({at: float(np.dot(vector, unit)) for at, vector in enumerate(self._dense)}, within, limit)
 
-    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+    def sparse(self, query: Sparse, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
         weighed = self._frequencies.weighed(query)
         asked = dict(zip(weighed.indices, weighed.values, strict=True))
         scores = {

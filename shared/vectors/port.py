@@ -53,17 +53,22 @@ class Hit(Struct, frozen=True, kw_only=True):
     score: float  # raw, higher is better
 
 
+class TakesLonger(Exception):
+    """One look doesn't decide a search that was asked `briefly`, e.g. because more blocks score the same than it fetched."""
+
+
 class Collection(Protocol):
     """A sealed collection, open for reading. Safe to use from several threads.
 
     Hits come by score desc, doc_id, index: stable whatever the order of insertion (adapters over-fetch at ties).
+    briefly: the same hits after one look at the engine, or TakesLonger. No engine call keeps the interpreter's lock for more than some ms.
     Raises: CollectionUnavailable, UpstreamError.
     """
 
     @property
     def is_remote(self) -> bool: ...  # its calls wait for others; else they compute, and keep the interpreter's lock
-    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]: ...
-    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]: ...
+    def dense(self, query: Dense, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]: ...
+    def sparse(self, query: Sparse, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]: ...
     def asked(
         self, query: Sparse
     ) -> float: ...  # the sum of the query's weights times IDF, terms that no point has included

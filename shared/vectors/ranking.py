@@ -5,33 +5,46 @@ Scores are rounded to STEP before anything is ordered or cut: processors differ 
 """
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from shared.ids import DocId
 from shared.vectors.point_ids import unpack
-from shared.vectors.port import Hit
+from shared.vectors.port import Hit, TakesLonger
 
 Found: TypeAlias = tuple[float, uuid.UUID]  # score, packed block id
 STEP = 2.0**-20
 _SLACK = 16  # asked for beyond the limit: most searches then end with one request
 _GROWTH = 8
+_MOST = 5_000  # fetched at once where points can be looked through in order: 2 ms of engine without a pause
 
 
 def rounded(score: float) -> float:
     return round(score / STEP) * STEP
 
 
-def top(fetch: Callable[[int], list[Found]], limit: int) -> list[Hit]:
+def top(
+    fetch: Callable[[int], list[Found]],
+    limit: int,
+    *,
+    in_order: Iterable[Sequence[Found]] | None = None,
+    briefly: bool = False,
+) -> list[Hit]:
     """The first `limit` hits by score desc, doc_id, index, whatever order the engine gives equal scores.
 
-    `fetch(n)`: the engine's n best, best first; called again with more until the score at the limit is exhausted. No cap: at worst
-    (every block the same) the whole collection is fetched.
+    `fetch(n)`: the engine's n best, best first; called again with more until the score at the limit is exhausted.
+    `in_order`: everything the engine could find, page by page, each page's ids above those of the one before: read in place of a fetch of
+    more than _MOST, and only as far as needed. Without it there is no cap: at worst (every block the same) the whole collection is fetched.
+    Raises: TakesLonger when one fetch isn't enough and it must be `briefly`.
     """
     if limit <= 0:
         return []
     asked = limit + _SLACK
-    while (hits := out_of(fetch(asked), limit, asked=asked)) is None:
+    while (hits := out_of(found := fetch(asked), limit, asked=asked)) is None:
+        if briefly:
+            raise TakesLonger
+        if in_order is not None and asked * _GROWTH > _MOST:
+            return _completed(found, in_order, limit)
         asked *= _GROWTH
     return hits
 
@@ -47,6 +60,18 @@ def out_of(
     kept = best if doc_ids is None else _of_these(best, doc_ids, limit)
     if len(best) == asked and (len(kept) < limit or kept[limit - 1][0] <= best[-1][0] + blur):
         return None
+    return [_hit(*one) for one in sorted(kept, key=_rank)[:limit]]
+
+
+def _completed(found: Sequence[Found], in_order: Iterable[Sequence[Found]], limit: int) -> list[Hit]:
+    """Out of best ones whose score at the limit is that of the last: those above it, and of those that have it the first."""
+    best = [(rounded(score), packed) for score, packed in found]
+    last = best[-1][0]
+    kept = [one for one in best if one[0] > last]
+    for page in in_order:
+        kept += [(last, packed) for score, packed in page if rounded(score) == last]
+        if len(kept) >= limit:
+            break
     return [_hit(*one) for one in sorted(kept, key=_rank)[:limit]]
 
 

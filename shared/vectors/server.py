@@ -198,13 +198,13 @@ class ServerCollection:
         self._collection = collection
         self._frequencies = frequencies
 
-    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
-        return self._search(query.tolist(), "dense", within, limit)
+    def dense(self, query: Dense, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
+        return self._search(query.tolist(), "dense", within, limit, briefly=briefly)
 
-    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
+    def sparse(self, query: Sparse, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
         weighed = self._frequencies.weighed(query)
         vector = models.SparseVector(indices=list(weighed.indices), values=list(weighed.values))
-        return self._search(vector, "sparse", within, limit) if weighed.indices else []
+        return self._search(vector, "sparse", within, limit, briefly=briefly) if weighed.indices else []
 
     def asked(self, query: Sparse) -> float:
         return self._frequencies.asked(query)
@@ -239,7 +239,9 @@ class ServerCollection:
     def close(self) -> None:
         """The client is the adapter's, not this collection's."""
 
-    def _search(self, query: list[float] | models.SparseVector, using: str, within: Filter, limit: int) -> list[Hit]:
+    def _search(
+        self, query: list[float] | models.SparseVector, using: str, within: Filter, limit: int, *, briefly: bool
+    ) -> list[Hit]:
         if within.doc_ids == ():
             return []
         conditions = _conditions(within)
@@ -257,7 +259,7 @@ class ServerCollection:
                 )
             return [(point.score, uuid.UUID(str(point.id))) for point in answer.points]
 
-        return top(fetch, limit)
+        return top(fetch, limit, briefly=briefly)
 
 
 def _alias(name: str) -> str:

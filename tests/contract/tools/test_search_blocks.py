@@ -1,12 +1,22 @@
 import threading
+from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
+from opentelemetry.trace import StatusCode
 
+from api.retrieval.fusion import Fused
+from api.retrieval.hybrid import MOST_AT_ONCE, hybrid_search
+from api.retrieval.library import Pinned
+from api.retrieval.tally import Tally
+from api.retrieval.threads import Threads
 from api.tools.search_blocks import MAX_QUERY
 from shared.access import Access
 from shared.errors import UpstreamError
+from shared.telemetry import names
+from shared.vectors.port import Filter
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE, SECRET
-from tests.contract.tools.world import Watched, World
+from tests.contract.tools.world import Watched, World, recorded_spans
 from tests.factories import a_document
 from tests.promises import promise
 
@@ -187,6 +197,65 @@ def test_an_engine_that_answers_over_a_network_never_holds_up_the_event_loop(wor
 
     assert len(watched.asked_by) == 2
     assert threading.main_thread() not in watched.asked_by  # the loop's
+
+
+def test_an_engine_that_computes_is_asked_on_the_event_loop_where_one_look_is_enough(world: World) -> None:
+    world.publish(*CORPUS)
+    watched = Watched(world)
+
+    assert world.call("search_blocks", {"query": "年假"}).result.seen
+
+    assert watched.asked_by == [threading.main_thread()] * 2
+
+
+def test_a_search_that_one_look_does_not_decide_goes_on_off_the_event_loop_and_finds_the_same(world: World) -> None:
+    world.publish(*CORPUS)
+    watched = Watched(world)
+    found = world.call("search_blocks", {"query": "年假"})
+    watched.asked_by.clear()
+    watched.is_tied = True
+
+    with recorded_spans() as spans:
+        assert world.call("search_blocks", {"query": "年假"}) == found
+
+    assert [thread is threading.main_thread() for thread in watched.asked_by] == [True, False] * 2
+    branches = [span for span in spans if span.name in (names.SEARCH_DENSE, names.SEARCH_KEYWORD)]
+    assert [(span.name, span.status.status_code, span.events) for span in branches] == [
+        (name, StatusCode.UNSET, ()) for name in (names.SEARCH_DENSE, names.SEARCH_KEYWORD)
+    ]
+
+
+@pytest.mark.parametrize(("blocks", "aside"), [(MOST_AT_ONCE, False), (MOST_AT_ONCE + 1, True)])
+def test_a_library_too_large_for_one_short_look_is_searched_off_the_event_loop(
+    blocks: int, aside: bool, world: World
+) -> None:
+    world.publish(*CORPUS)
+    watched = Watched(world)
+
+    async def search(pinned: Pinned) -> tuple[Fused, ...]:
+        threads = Threads(world.layout.catalog)
+        try:
+            return await hybrid_search(
+                "年假",
+                within=Filter(),
+                snapshot=structs.replace(pinned.snapshot, blocks=blocks),
+                collection=watched.open(pinned.snapshot.snapshot_id, files={}),
+                languages=frozenset(),
+                embedder=world.embedder,
+                threads=threads,
+                profile=pinned.profile,
+                refine=as_they_are,
+                tally=Tally(),
+            )
+        finally:
+            await threads.close()
+
+    async def as_they_are(found: Sequence[Fused]) -> Sequence[Fused]:
+        return found
+
+    assert world.pinned(search)
+
+    assert [thread is not threading.main_thread() for thread in watched.asked_by] == [aside] * 2
 
 
 @pytest.mark.parametrize("query", ["？！……", "。", "—— …"])

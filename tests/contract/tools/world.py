@@ -26,7 +26,7 @@ from shared.telemetry.artifacts import trace_level
 from shared.text.terms import KEYWORD_VERSION
 from shared.types.runs import Scope
 from shared.types.snapshots import FailedDocument
-from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, Vectors
+from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, TakesLonger, Vectors
 from tests.blocking import nothing_blocks
 from tests.factories import NOW_MS, ADocument, Published, publish
 
@@ -178,6 +178,7 @@ class Watched:
         self.faults: list[Exception] = []
         self.keyword_faults: list[Exception] = []
         self.is_remote = False
+        self.is_tied = False  # one look decides no search
         self.asked_by: list[threading.Thread] = []  # of each branch of a search
         self.closed_one = threading.Event()
         world.vectors = self
@@ -206,17 +207,22 @@ class _WatchedCollection:
         self.is_remote = watched.is_remote
         self._inner, self._name, self._watched = inner, name, watched
 
-    def dense(self, query: Dense, *, within: Filter, limit: int) -> list[Hit]:
+    def _noted(self, briefly: bool) -> None:
         self._watched.asked_by.append(threading.current_thread())
+        if briefly and self._watched.is_tied:
+            raise TakesLonger
+
+    def dense(self, query: Dense, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
+        self._noted(briefly)
         if self._watched.faults:
             raise self._watched.faults.pop(0)
-        return self._inner.dense(query, within=within, limit=limit)
+        return self._inner.dense(query, within=within, limit=limit, briefly=briefly)
 
-    def sparse(self, query: Sparse, *, within: Filter, limit: int) -> list[Hit]:
-        self._watched.asked_by.append(threading.current_thread())
+    def sparse(self, query: Sparse, *, within: Filter, limit: int, briefly: bool = False) -> list[Hit]:
+        self._noted(briefly)
         if self._watched.keyword_faults:
             raise self._watched.keyword_faults.pop(0)
-        return self._inner.sparse(query, within=within, limit=limit)
+        return self._inner.sparse(query, within=within, limit=limit, briefly=briefly)
 
     def close(self) -> None:
         self._inner.close()

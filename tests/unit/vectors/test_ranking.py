@@ -1,16 +1,19 @@
 import uuid
+from collections.abc import Iterator
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.ids import BlockId, DocId, block_id
 from shared.vectors.point_ids import pack, unpack
+from shared.vectors.port import TakesLonger
 from shared.vectors.ranking import STEP, Found, by_rank, out_of, top
 
 docs = st.text("abcdefghijklmnopqrstuvwxyz234567", min_size=8, max_size=8).map(DocId)
 in_one_snapshot = st.builds(block_id, docs, st.just(1), st.integers(0, 50))  # one version per document
+PLACES = [pack(block_id(DocId("aaaaaaaa"), 1, at)) for at in range(6_100)]
 blocks = st.builds(block_id, docs, st.integers(1, 2**32 - 1), st.integers(0, 2**32 - 1))
 
 
@@ -52,6 +55,47 @@ def test_the_first_hits_do_not_depend_on_how_the_engine_orders_equal_scores(
     expected = sorted(top(lambda count: library if count else [], 10_000), key=by_rank)[:limit]
     assert top(engine, limit) == expected
     assert len(asked) <= 3
+
+
+@given(
+    st.lists(st.sampled_from([(0.75, 3), (0.5, 40), (0.25, 6_000)]), max_size=4, unique=True),
+    st.sampled_from([1, 50, 700]),
+    st.integers(0, 2**32).map(Random),
+)
+@settings(max_examples=12)
+def test_thousands_of_equals_are_looked_through_in_order_and_no_further_than_needed(
+    groups: list[tuple[float, int]], limit: int, random: Random
+) -> None:
+    scores = [score for score, count in groups for _ in range(count)]
+    random.shuffle(scores)
+    library = list(zip(scores, PLACES, strict=False))
+    ranked = sorted(library, key=lambda found: (-found[0], random.random()))
+    asked: list[int] = []
+    pages: list[int] = []
+
+    def engine(count: int) -> list[Found]:
+        asked.append(count)
+        return ranked[:count]
+
+    def in_order() -> Iterator[list[Found]]:
+        for at in range(0, len(library), 1_000):
+            pages.append(at)
+            yield sorted(library[at : at + 1_000], reverse=True)
+
+    expected = sorted(library, key=lambda found: (-found[0], found[1]))[:limit]
+    assert [(hit.score, hit.index) for hit in top(engine, limit, in_order=in_order())] == [
+        (score, unpack(packed)[2]) for score, packed in expected
+    ]
+    assert max(asked) <= 5_000
+    assert not pages or pages[-1] <= max(unpack(packed)[2] for _, packed in expected)
+
+
+def test_what_must_be_decided_briefly_is_or_is_said_to_take_longer() -> None:
+    found = [(0.5, pack(block_id(DocId("aaaaaaaa"), 1, at))) for at in range(99)]
+
+    assert [hit.index for hit in top(lambda count: found[:5][:count], 2, briefly=True)] == [0, 1]
+    with pytest.raises(TakesLonger):
+        top(lambda count: found[:count], 2, briefly=True)
 
 
 def test_the_best_of_all_say_which_are_the_best_of_some_documents_unless_others_may_come_before() -> None:
