@@ -179,12 +179,13 @@ async def unless_gone(receive: Receive, work: Awaitable[T]) -> T:
     """
     mine = asyncio.current_task()
     assert mine is not None
-    gone = False
+    gone = done = False
 
     def leave(_: asyncio.Task[None]) -> None:
         nonlocal gone
-        gone = True
-        mine.cancel()
+        if not done:  # he may go away at the very moment: nothing that comes after the work is to be cancelled
+            gone = True
+            mine.cancel()
 
     leaving = asyncio.create_task(_disconnected(receive))
     leaving.add_done_callback(leave)
@@ -195,7 +196,7 @@ async def unless_gone(receive: Receive, work: Awaitable[T]) -> T:
             raise AskerGone from None
         raise
     finally:
-        leaving.remove_done_callback(leave)
+        done = True
         leaving.cancel()
 
 

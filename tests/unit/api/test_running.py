@@ -148,6 +148,41 @@ def test_work_for_an_asker_who_goes_away_is_cancelled_where_it_is_and_nothing_el
     assert bounded(scenario()) == ["cancelled"]
 
 
+def test_an_asker_who_goes_away_as_the_work_ends_cancels_nothing_that_comes_after_it() -> None:
+    async def scenario() -> tuple[str, int]:
+        leaves, done = Leaves(), asyncio.get_running_loop().create_future()
+
+        async def whole() -> tuple[str, int]:
+            answer = await unless_gone(leaves, done)
+            await asyncio.sleep(0)  # the last piece goes out: raises, were the task itself still to be cancelled
+            await asyncio.sleep(0)
+            return answer, mine.cancelling()
+
+        mine = asyncio.ensure_future(whole())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        leaves.now.set()
+        done.set_result("五天")
+        return await mine
+
+    assert bounded(scenario()) == ("五天", 0)
+
+
+def test_a_cancel_from_outside_stays_one_beside_an_asker_who_goes_away() -> None:
+    async def scenario() -> None:
+        leaves = Leaves()
+        task = asyncio.ensure_future(unless_gone(leaves, asyncio.Event().wait()))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        leaves.now.set()
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    bounded(scenario())
+
+
 def test_a_cancel_from_outside_stays_one() -> None:
     async def scenario() -> None:
         task = asyncio.ensure_future(unless_gone(stays, asyncio.Event().wait()))
