@@ -2,7 +2,14 @@
 
 import sqlite3
 import threading
+from contextlib import ExitStack
 from pathlib import Path
+
+
+def commits_seen(connection: sqlite3.Connection) -> int:
+    """Another number after each commit of others. Raises: sqlite3.Error."""
+    (count,) = connection.execute("pragma data_version").fetchone()
+    return count
 
 
 class Commits:
@@ -18,25 +25,28 @@ class Commits:
         self._connection: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Once is enough. Blocking. Where it fails nothing is known of commits."""
+        """Once is enough. Blocking: SQLite opens the file when it is first asked. Where it fails nothing is known of commits."""
         with self._opening:
             if self._connection is None:
+                where = f"{self._path.absolute().as_uri()}?mode=ro"
                 try:
-                    self._connection = sqlite3.connect(
-                        f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.0, check_same_thread=False
-                    )
+                    with ExitStack() as opened:
+                        connection = sqlite3.connect(where, uri=True, timeout=0.0, check_same_thread=False)
+                        opened.callback(connection.close)
+                        commits_seen(connection)
+                        opened.pop_all()
                 except sqlite3.Error:
                     return
+                self._connection = connection
 
     def mark(self) -> int | None:
         """The same number as long as nothing was committed; None = can't be said. One thread calls it."""
         if self._connection is None:
             return None
         try:
-            (count,) = self._connection.execute("pragma data_version").fetchone()
+            return commits_seen(self._connection)
         except sqlite3.Error:
             return None
-        return count
 
     def close(self) -> None:
         """Blocking."""

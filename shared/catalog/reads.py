@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
+from shared.catalog.commits import commits_seen
 from shared.catalog.db import open_database
 from shared.errors import StorageError
 from shared.text.fold import fold
@@ -42,8 +43,7 @@ class Reads:
     def state(self) -> int:
         """Of the catalog: another one after each commit of others."""
         with reading():
-            [(state,)] = self.db.conn.execute("pragma data_version")
-            return state
+            return commits_seen(self.db.conn)
 
     def row(self, sql: str, parameters: Parameters) -> tuple[Any, ...] | None:
         return next(self.rows(sql, parameters), None)

@@ -69,6 +69,14 @@ def test_a_writer_who_takes_long_is_not_waited_for(path: Path, commits: Commits)
     db.conn.close()
 
 
+def test_what_looking_costs_at_first_is_paid_when_it_is_opened(path: Path) -> None:
+    one = Commits(path)
+    one.open()
+    path.rename(path.with_name("elsewhere.db"))  # SQLite has the file open by now
+    assert one.mark() is not None
+    one.close()
+
+
 def test_nothing_is_said_before_it_is_open_after_it_is_closed_and_of_no_catalog(path: Path) -> None:
     one, none = Commits(path), Commits(path.with_name("nothing.db"))
     assert one.mark() is None
