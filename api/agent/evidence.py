@@ -8,6 +8,7 @@ from collections.abc import Mapping, Set
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
+from api.agent.bound import other_letters
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
 from api.agent.moments import other_days, same_times
 from api.agent.pins import Pin, ordinals, periods
@@ -127,6 +128,7 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
     if not (foreign and _is_east(shown.text, shown.lang)):  # a Latin name may stand there in another script
         found += names
     found += other_days(sentence, shown.text)
+    found += other_letters(sentence, shown.text)
     if not foreign:
         found += [quote for quote in said.quoted if not _has_quote(quote, shown)]
     return tuple(dict.fromkeys(found))

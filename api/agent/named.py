@@ -29,7 +29,7 @@ _SURNAMES = (
     "毛邱秦江史顾侯邵孟雷钱汤尹黎武乔贺赖龚庞樊兰殷施陶洪翟倪严芦俞章鲁葛韦申尤毕聂柳邢岳齐梅庄涂耿詹"
 )
 _NO_PERSON = "曾[一二三两多几任在先经被为是于]|任[何务课职期]|高[管层校级度]|施工|马[上力达路]|江[河湖]|严[格重]|史[书料]|武[器警]|武汉|钱款|黄金|林业|章节|康复|毛利|余额|余款|许可|许多"
-_NO_GIVEN = "经理|主任|先生|女士|老师|教授|博士|医生|律师|同志|总|工|某|老|主[管席编]|书记|代表|[院校所局部处科厂队组站会董市省县行]长|氏|姓|家|方"
+_NO_GIVEN = "经理|主任|先生|女士|老师|教授|博士|医生|律师|同志|总|工|某|老|主[管席编]|书记|代表|[院校所局部处科厂队组站会董市省县行]长|氏|姓|家|(?<=[韩罗马毛武施江])方"
 _PERSON = (
     rf"(?!{_NO_PERSON})(?:欧阳|司马|诸葛|上官|夏侯|皇甫|司徒|慕容|[{_SURNAMES}])(?!{_NO_GIVEN})[\u4e00-\u9fff]{{1,2}}?"
 )
@@ -42,21 +42,26 @@ _TITLE_OF = re.compile(r"[人者商方]$")
 _TITLES = (
     "负责人 发明人 发明者 发现者 创始人 创办人 作者 主编 导演 编剧 设计者 设计师 审批人 批准人 审核人 签字人 经办人 申请人 联系人 项目经理 总经理 副总经理"
     " 经理 董事长 总裁 总监 主任 主席 副主席 院长 校长 所长 局长 部长 处长 科长 厂长 队长 组长 站长 会长 理事长 秘书长 书记 市长 省长 县长 总统 总理 首相 总工程师"
+    " 首席执行官 首席财务官 首席运营官 首席技术官 首席信息官 首席代表 行长 店长 监事长 董事会秘书 合伙人 班主任 总编辑 总干事 ceo cfo coo cto"
     " 法定代表人 供应商 承包商 承建商 制造商 生产商 开发商 运营商 施工单位 建设单位 设计单位 监理单位 母公司 甲方 乙方 买方 卖方"
 )
+_IN_ENGLISH = {"ceo": "首席执行官", "cfo": "首席财务官", "coo": "首席运营官", "cto": "首席技术官"}
 _DONE = "负责 主管 批准 审批 审核 签字 签署 生产 制造 承建 承包 建造 开发 研发 设计 出版 编写 主编 发明 发现 创立 创办 创建 收购 投资 运营 经营 供应 主持 执导"
 _TITLE = "|".join(sorted(_TITLES.split(), key=len, reverse=True))
 _VERB = "|".join(_DONE.split())
+_SAYS = "表示|指出|宣布|介绍|认为|强调|透露|称|说"
+_TITLED = rf"(?:[\u4e00-\u9fff]{{0,8}}?(?:{_TITLE}))?"  # 人力资源总监 before the name
 _ENDS = r"(?=[\s，。、；：！？,.;:!?()（）]|先生|女士|同志|博士|教授|和|与|及|$)"
 _FRAMES = (
     re.compile(
-        rf"由{_NAMED}(?:全权|主要|具体|直接|共同|统一|亲自|单独|首先|最早)?(?:(?P<role>{_VERB})|担任(?P<title>{_TITLE}))"
+        rf"由{_TITLED}{_NAMED}(?:全权|主要|具体|直接|共同|统一|亲自|单独|首先|最早)?(?:(?P<role>{_VERB})|担任(?P<title>{_TITLE}))"
     ),
     re.compile(rf"(?P<role>{_TITLE})(?:是|为|：|:|叫){_NAMED}{_ENDS}"),
     re.compile(
         rf"(?:^|[\s，。；：,;:]){_PERSON_NAMED}(?:担任|出任|兼任|接任|当选|任|是|为)[\u4e00-\u9fff]{{0,6}}?(?P<role>{_TITLE}){_ENDS}"
     ),
-    re.compile(rf"(?:^|[\s，。；：,;:]){_PERSON_NAMED}(?P<role>{_VERB})了"),
+    re.compile(rf"(?:^|[\s，。；：,;:]){_TITLED}{_PERSON_NAMED}(?P<role>{_VERB})了"),
+    re.compile(rf"(?P<role>{_TITLE}){_PERSON_NAMED}(?={_SAYS})"),
 )
 _HEADING = re.compile(
     rf"(?P<role>{_TITLE}){_NAMED}{_ENDS}"
@@ -152,7 +157,7 @@ def _name(match: re.Match[str], written: str) -> Named:
 def _role(title: str) -> str:
     """负责人 and 负责 are one, 发明人, 发明者 and 发明 too."""
     done = _TITLE_OF.sub("", title)
-    return done if done in _DONE.split() else title
+    return done if done in _DONE.split() else _IN_ENGLISH.get(title, title)
 
 
 def _places(match: re.Match[str], written: str) -> Iterator[Named]:

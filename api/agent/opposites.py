@@ -7,11 +7,11 @@ from api.agent.sought import Sought
 _BEYOND = "超过|多于|高于|大于|少于|低于|小于"
 _MODAL = "(?:得|能|可|应|会|宜)?"
 NEGATION = Sought(
-    rf"不(?!仅|但|只|过|同|断|久|管|论|锈|良|便|足|适|安|幸|到|等|{_MODAL}(?:{_BEYOND}))|没有?|未(?!来|必|婚)|无(?!论|线|锡|机|锈|人|数|疑|限|形)"
-    r"|非(?!常|洲|法|金属|营利)|勿|禁止|禁用|严禁|拒绝|否决|驳回|缺乏"
+    rf"不(?!仅|但|只|过|同|断|久|管|论|锈|良|便|足|适(?!用|合|宜|应|当|配)|安|幸|到|等|{_MODAL}(?:{_BEYOND}))(?:得|可以|可|能够|能|准|许|必|需要|须)?|没有?|未(?!来|必|婚)|无[需须]|无(?!论|线|锡|机|锈|人|数|疑|限|形)"
+    r"|非(?!常|洲|法|金属|营利)|勿|禁止|禁用|严禁|拒绝|否决|驳回|缺乏|除外"
     r"|\b(?:(?:not|cannot|never)(?! only\b)(?!(?: to| be)? (?:more|less|fewer|later|above|below|over|under|exceed\w*)\b)"
     r"|no(?! (?:more|less|fewer|later) than\b)(?! doubt)(?!\.)|none|nothing|nobody|neither|nor|without|unable"
-    r"|refuse[sd]?|reject(?:s|ed)?|prohibit(?:s|ed)?|bann?(?:s|ed)?|forb[ia]d(?:s|den)?|den(?:y|ies|ied)|lacks?)\b"
+    r"|refuse[sd]?|reject(?:s|ed)?|prohibit(?:s|ed)?|bann?(?:s|ed)?|forb[ia]d(?:s|den)?|den(?:y|ies|ied)|excludes?|excluded|lacks?)\b"
     r"|(?:n't|n’t)\b(?! exceed)"
 )
 # words that exclude one another: two sides, or as many as an axis has
@@ -24,8 +24,8 @@ _OPPOSITES = (
         r"|\bat (?:the )?least\b|\bno(?:t)? (?:less|fewer) than\b|\bmore than\b|\babove\b|\bexceed(?:s|ed|ing)?\b|\bminim(?:um|al)\b|\blowest\b|\bsmallest\b",
     ),
     (
-        r"上涨|上升|增长|增加|提高|提升|上调|扩大|升至|盈利|\b(?:rose|rise[ns]?|rising|increas\w*|grew|grow[ns]?|climb\w*|gain\w*|doubled)\b",
-        r"下跌|下降|减少|降低|下调|缩小|降至|下滑|亏损|\b(?:fell|fall[s]?|fallen|falling|declin\w*|decreas\w*|drop\w*|reduc\w*|shr[aiu]nk\w*|halved)\b",
+        r"上涨|上升|增长|增加|提高|提升|上调|扩大|升至|盈利|\b(?:rose|rise[ns]?|rising|raise[sd]?|increas\w*|grew|grow[ns]?|climb\w*|gain\w*|doubled)\b",
+        r"下跌|下降|减少|降低|下调|缩小|降至|下滑|亏损|\b(?:fell|fall[s]?|fallen|falling|lowered|declin\w*|decreas\w*|drop\w*|reduc\w*|shr[aiu]nk\w*|halved)\b",
     ),
     (
         r"打开|开启|启用|启动|开放|\bopen(?:s|ed)?\b|\benabled?\b|\bstarts?\b|\bswitch(?:es|ed)? on\b",
@@ -45,6 +45,13 @@ _OPPOSITES = (
     (r"左[侧边手]|\bleft\b", r"右[侧边手]|\bright\b"),
     (r"上半|\bupper\b|顶部|\btop\b", r"下半|\blower\b|底部|\bbottom\b"),
     (r"明年|下个?月|下周|即将|将于|\bwill\b|\bnext (?:year|month|week)\b", r"去年|上个?月|上周|\blast (?:year|month|week)\b"),
+    (r"(?<!应)当月|本月|同月", r"次月|翌月|下个?月", r"上个?月|前一个?月"),
+    (r"(?<!应)当年|同年", r"次年|翌年|下一年", r"上年|前一年"),
+    (r"(?<!应)当[日天]|同[日天]", r"次日|翌日|第二天", r"前一[日天]"),
+    (r"上午|早上|早晨|清晨|凌晨", r"下午|傍晚|晚上"),
+    # of one side each: what a negation is the contrary of, so that "excluded" and "included", 禁止 and 允许 speak of the same
+    (r"包括|包含|涵盖|\binclud(?:es?|ed)\b|\bcover(?:s|ed)\b",),
+    (r"可以|能够|允许|准许|需要|\b(?:permit|permits|permitted|allow|allows|allowed)\b",),
     (
         r"每[天日]|\b(?:a|per|every|each) day\b|\bdaily\b",
         r"每周|每星期|\b(?:a|per|every|each) week\b|\bweekly\b",

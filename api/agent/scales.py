@@ -29,7 +29,7 @@ _DIMENSIONS: dict[str, dict[str, str]] = {
     "pressure": {"Pa": "1", "kPa": "1000", "bar": "100000", "MPa": "1000000"},
     "force": {"N": "1", "kN": "1000"},
     "frequency": {"Hz": "1", "kHz": "1000", "MHz": "1000000", "GHz": "1000000000"},
-    "share": {"‰": "0.1", "%": "1"},
+    "share": {"%": "1"},
 }
 _IN_BASE = {
     unit: (dimension, Decimal(factor)) for dimension, units in _DIMENSIONS.items() for unit, factor in units.items()

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from api.agent.anchors import misplaced, turned_round
+from api.agent.bound import elsewhere
 from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read, unproved_units
 from api.agent.facts import GENERIC, Facts, facts, plain_text
 from api.agent.named import other_names
@@ -33,7 +34,7 @@ _NAMING = re.compile(
     r"|是由|是|位于|为|由|于|叫做|叫|来自|属于|归|被|在)(?:一[个种位名家项款座本部])?([\u3400-\u9fff]{2})"
 )
 _NO_NAME = frozenset(
-    "零〇一二两三四五六七八九十百千万亿第这那该此本其他她它每各共约总可需应须不无有没只仅都还也又再从自至到当若如则因而但且或我你您请"
+    "零〇一二两三四五六七八九十百千万亿第这那该此本其他她它每各共约总可需应须不无有没只仅都还也又再从自至到当若如则因而但且或我你您请由"
 )
 _OPENING = re.compile(  # names nobody and states nothing
     r"^\s*(?:(?:根[据據]|按照|依[据據]|[据據])[^\s，,：:]{0,4}?)?(?:[资資]料|文[档檔件中]|原文|材料|[来來]源|[报報]告|手[册冊])(?:中|[内內]容)?"
@@ -139,6 +140,7 @@ def _in_doubt(sentence: str, said: Facts, shown: Evidence, *, together: bool) ->
         or turned_round(sentence, shown.text)
         or spread(sentence, shown.text)
         or narrowed(sentence, shown.text)
+        or elsewhere(sentence, shown.text)
     )
 
 
