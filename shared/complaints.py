@@ -93,6 +93,8 @@ def classify(complaint: Complaint) -> UpstreamCode:
         return "provider_no_tools"
     if status is None:
         return "upstream_unavailable"
+    if status < 400:  # a redirect, or nothing: it is not what is asked for that is wrong, but where
+        return "provider_bad_reply"
     return _STATUSES.get(status) or ("upstream_unavailable" if status >= 500 else "provider_bad_request")
 
 

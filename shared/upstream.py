@@ -17,8 +17,10 @@ from msgspec import Struct
 
 from shared.complaints import Complaint, classify, complaint_in, window_in
 from shared.errors import SettingsError, UpstreamCode, UpstreamError
-from shared.wire.endpoint import Endpoint, body_of
+from shared.wire.bodies import Oversized, start, whole
+from shared.wire.endpoint import Answer, Endpoint
 
+_MOST_COMPLAINT = 2_000_000  # bytes; some send back what was sent
 _REMEDIES: dict[UpstreamCode, str] = {
     "upstream_unavailable": "failed on its own side. Trying again later may help",
     "provider_timeout": "didn't answer in time. Trying again later may help",
@@ -67,22 +69,32 @@ def upstream(host: str) -> Generator[None]:
         ) from error
     except httpx.TransportError as error:
         raise failure("provider_interrupted", host=host) from error
+    except Oversized as error:
+        raise failure("provider_bad_reply", host=host, said=str(error)) from error
     except httpx.DecodingError as error:
         raise failure("provider_bad_reply", host=host) from error
 
 
-async def ask(endpoint: Endpoint, body: Any, *, host: str, timeout_s: float) -> Whole:
-    """One attempt, read to its end within its time. Raises: as `upstream`, provider_timeout."""
+async def ask(endpoint: Endpoint, body: Any, *, host: str, timeout_s: float, most_bytes: int) -> Whole:
+    """One attempt, read to its end within its time. `most_bytes`: of what can be an answer. Raises: as `upstream`, provider_timeout."""
     try:
         async with asyncio.timeout(timeout_s):
             with upstream(host):
                 answer = await endpoint.post(body)
                 try:
-                    return Whole(status=answer.status, headers=answer.headers, content=await body_of(answer))
+                    content = await (
+                        whole(answer.piece, most_bytes=most_bytes) if answer.status == 200 else complaint_body(answer)
+                    )
+                    return Whole(status=answer.status, headers=answer.headers, content=content)
                 finally:
                     await answer.close()
     except TimeoutError as error:
         raise failure("provider_timeout", host=host) from error
+
+
+async def complaint_body(answer: Answer) -> bytes:
+    """Of an answer other than 200, as much as it can take to say why: the status tells enough of one that goes on. Raises: as `upstream`."""
+    return await start(answer.piece, most_bytes=_MOST_COMPLAINT)
 
 
 def host_of(base_url: str) -> str:

@@ -42,6 +42,9 @@ NATIVE_DIMENSIONS = {
 _MOST_INPUTS = {"dashscope": 10, "aliyuncs.com": 10, "siliconflow": 32}
 # OpenAI takes 300,000 tokens in one request. A token is at least one byte of UTF-8, so bytes need no tokenizer of the provider's.
 _MOST_BYTES = 300_000
+_FRAME_BYTES = 1_000_000  # what a reply may have around its numbers, in bytes
+_NUMBER_BYTES = 32  # in JSON, 17 digits on a line of its own
+_MOST_DIMENSIONS = 8_192  # of models there are; one that gives others than are wanted is told of that, not of its size
 _LONGEST_PAUSE_S = 30.0
 _PAUSE_S = 1.0
 _SMALLEST_NORM = 1e-6
@@ -154,7 +157,8 @@ class OpenAIEmbedder:
             raise failure("provider_bad_reply", host=self._host, said=str(bad)) from bad
 
     async def _ask(self, body: dict[str, Any]) -> Whole:
-        return await ask(self._endpoint, body, host=self._host, timeout_s=self._settings.timeout_s)
+        most = _FRAME_BYTES + len(body["input"]) * max(self.dimensions, _MOST_DIMENSIONS) * _NUMBER_BYTES
+        return await ask(self._endpoint, body, host=self._host, timeout_s=self._settings.timeout_s, most_bytes=most)
 
 
 class BadReply(Exception):

@@ -17,13 +17,15 @@ from shared.llm.shapes import function_shape, message_shape
 from shared.llm.sse import EventParser
 from shared.llm.window import LearnedWindow
 from shared.settings import ChatSettings
-from shared.upstream import bearer, complained, failure, host_of, retry_after_s, upstream
-from shared.wire.endpoint import Answer, Endpoint, body_of
+from shared.upstream import bearer, complained, complaint_body, failure, host_of, retry_after_s, upstream
+from shared.wire.bodies import whole
+from shared.wire.endpoint import Answer, Endpoint
 
 _MOVED = (
     0.1  # a deadline is put off once this part of it has passed: for every piece it would cost more than reading it
 )
 _GOODBYE_S = 0.25  # for the end of the body behind the end mark, so that the connection can be used again
+_MOST_WHOLE = 32_000_000  # bytes; 128,000 tokens with escapes and likelihoods have some 20 MB
 
 
 class OpenAIChat:
@@ -124,7 +126,7 @@ class OpenAIChat:
             if "text/html" in answer.headers.get("content-type", ""):
                 raise failure("provider_bad_reply", host=self._host)
             return
-        complaint = complaint_in(await body_of(answer), status=answer.status)
+        complaint = complaint_in(await complaint_body(answer), status=answer.status)
         pause_s = retry_after_s(answer.headers, now_s=time.time())
         key = self._settings.api_key
         raise _Refused(complaint, complained(complaint, host=self._host, api_key=key, retry_after_s=pause_s))
@@ -133,7 +135,7 @@ class OpenAIChat:
         self, answer: Answer, reader: ReplyReader, heard: Callable[[str], None], deadline: asyncio.Timeout
     ) -> None:
         if "application/json" in answer.headers.get("content-type", ""):  # didn't care that a stream was asked for
-            heard(reader.take(await body_of(answer)))
+            heard(reader.take(await whole(answer.piece, most_bytes=_MOST_WHOLE)))
             return
         now_s, idle_s, put_off_at = asyncio.get_running_loop().time, self._settings.idle_timeout_s, 0.0
         parser = EventParser()

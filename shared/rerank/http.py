@@ -11,6 +11,8 @@ from shared.settings import RerankSettings
 from shared.upstream import ask, bearer, failure, host_of, refusal
 from shared.wire.endpoint import Endpoint
 
+_FRAME_BYTES = 10_000  # of a text's score, and around them all
+_CHARACTER_BYTES = 12  # some send the texts back; an escape of two halves
 _PLURAL_HOST = "aliyuncs.com"  # DashScope's path is /reranks. 2026-11
 
 
@@ -31,7 +33,13 @@ class HttpReranker:
         self._endpoint = Endpoint(self.url, headers=bearer(settings.api_key))
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Reranked:
-        told = await ask(self._endpoint, self._body(query, texts), host=self._who, timeout_s=self._settings.timeout_s)
+        told = await ask(
+            self._endpoint,
+            self._body(query, texts),
+            host=self._who,
+            timeout_s=self._settings.timeout_s,
+            most_bytes=sum(_FRAME_BYTES + len(text) * _CHARACTER_BYTES for text in texts) + _FRAME_BYTES,
+        )
         if told.status != 200:
             key = self._settings.api_key
             raise refusal(told.status, told.headers, told.content, host=self._who, now_s=time.time(), api_key=key)

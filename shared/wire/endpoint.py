@@ -19,14 +19,6 @@ _ALWAYS = {
 }
 
 
-async def body_of(answer: Answer) -> bytes:
-    """All that is left of it. Raises: as reading does."""
-    pieces: list[bytes] = []
-    while piece := await answer.piece():
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
 class Endpoint:
     """For any event loop: each has connections of its own, which are closed when it ends.
 

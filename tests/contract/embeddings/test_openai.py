@@ -133,6 +133,21 @@ def test_what_is_no_vector_is_a_bad_reply(provider: Provider, reply: Reply) -> N
     assert caught.value.code == "provider_bad_reply"
 
 
+def test_a_body_that_goes_on_and_on_is_left_when_no_vectors_can_be_so_large(setup: Setup) -> None:
+    setup.provider.script_embeddings(*[Raw(pieces=("{",), again=" " * 500_000, content_type="application/json")] * 2)
+    with pytest.raises(UpstreamError, match=r"more than 1\.8 MB came") as caught:
+        setup.embedder.embed_passages(TEXTS)
+    assert caught.value.code == "provider_bad_reply"
+    assert setup.provider.wait(lambda provider: provider.gone == 2)
+
+
+def test_a_refusal_that_goes_on_and_on_is_told_by_its_status(setup: Setup) -> None:
+    setup.provider.script_embeddings(Fault(status=401, body=" " * 3_000_000))
+    with pytest.raises(UpstreamError) as caught:
+        setup.embedder.embed_passages(TEXTS)
+    assert caught.value.code == "provider_auth"
+
+
 @pytest.mark.parametrize(
     ("fault", "code", "pauses"),
     [

@@ -136,6 +136,14 @@ def test_what_is_no_score_is_a_bad_reply(provider: Provider, body: str) -> None:
     assert failing(provider, texts=["x"]).code == "provider_bad_reply"
 
 
+def test_a_body_that_goes_on_and_on_is_left_when_no_scores_can_be_so_large(provider: Provider) -> None:
+    provider.script_rerank(Raw(pieces=("{",), again=" " * 100_000, content_type="application/json"))
+    error = failing(provider)
+    assert error.code == "provider_bad_reply"
+    assert "MB came" in error.message
+    assert provider.wait(lambda one: one.gone == 1)
+
+
 @pytest.mark.parametrize(
     ("fault", "code", "retryable"),
     [
