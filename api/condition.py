@@ -13,7 +13,7 @@ from shared.catalog.imports import count_imports
 from shared.catalog.snapshots import active_snapshot_id, get_snapshot
 from shared.errors import CiteboundError, NoSnapshot
 from shared.layout import FULL_BYTES, TIGHT_BYTES
-from shared.telemetry.metrics import Live
+from shared.telemetry.metrics import Moment
 from shared.types.health import Condition, PartName
 
 PATIENCE_S: Final = 2.0
@@ -52,14 +52,14 @@ async def snapshot_part(parts: Parts) -> Part:
         return Part(state="failed", detail=error.message)
 
 
-def live(parts: Parts) -> Live:
+def moment(parts: Parts) -> Moment:
     """What is true at the moment. Blocking. Raises: StorageError."""
     with parts.catalog.open() as db:
         imports = count_imports(db)
         active = active_snapshot_id(db)
         snapshot = None if active is None else get_snapshot(db, active)
     published_at_ms = None if snapshot is None else snapshot.published_at_ms
-    return Live(
+    return Moment(
         running=parts.desk.count(),
         snapshot_state=None if snapshot is None else snapshot.state,
         snapshot_age_s=None if published_at_ms is None else max(parts.now_ms() - published_at_ms, 0) / 1000,

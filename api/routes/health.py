@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from msgspec import Struct
 
 from api.callers import NEEDS_ADMIN, NEEDS_NOTHING
-from api.condition import Part, checked, conditions, live, snapshot_part
+from api.condition import Part, checked, conditions, moment, snapshot_part
 from api.parts import Parts
 from api.routes.access import AnyRequest, caller_of
 from shared.catalog.snapshots import active_snapshot_id
@@ -72,7 +72,7 @@ async def health(parts: NamedDependency[Parts]) -> Health:
 
 
 async def health_of(parts: Parts) -> Health:
-    found, now = await asyncio.gather(conditions(parts), asyncio.to_thread(live, parts))
+    found, now = await asyncio.gather(conditions(parts), asyncio.to_thread(moment, parts))
     return Health(sound=all(one.state != "failed" for one in found), parts=found, waiting_imports=now.waiting_imports)
 
 

@@ -42,7 +42,7 @@ _COUNTERS: Final = {  # name in measures.py -> (metric, help, labels)
 }
 
 
-class Live(Struct, frozen=True, kw_only=True):
+class Moment(Struct, frozen=True, kw_only=True):
     """What is true at the moment of asking, from elsewhere."""
 
     running: int = 0
@@ -70,12 +70,12 @@ class Metrics(Reader):
     def keep(self, record: RunRecord) -> None:
         self._add(counts_of_run(record), time_of_run(record))
 
-    def text(self, live: Live) -> bytes:
+    def text(self, moment: Moment) -> bytes:
         self.settle()
         registry = CollectorRegistry(auto_describe=False)
         with self._lock:
             counts, buckets, seconds = dict(self._counts), dict(self._buckets), dict(self._seconds)
-        registry.register(_Families([*_counters(counts), _durations(buckets, seconds), *_live(live)]))
+        registry.register(_Families([*_counters(counts), _durations(buckets, seconds), *_now(moment)]))
         return generate_latest(registry)
 
     def _add(self, counts: Iterable[Count], took: Took | None) -> None:
@@ -115,34 +115,34 @@ def _durations(buckets: Mapping[tuple[str, int], int], seconds: Mapping[str, flo
     return family
 
 
-def _live(live: Live) -> Iterator[Metric]:
+def _now(moment: Moment) -> Iterator[Metric]:
     build = GaugeMetricFamily("citebound_build_info", "The version that runs.", labels=("version",))
     build.add_metric([APP_VERSION], 1)
     yield build
-    yield GaugeMetricFamily("citebound_runs_under_way", "Runs that are not over.", value=live.running)
+    yield GaugeMetricFamily("citebound_runs_under_way", "Runs that are not over.", value=moment.running)
     state = GaugeMetricFamily("citebound_snapshot_info", "The state of the active snapshot.", labels=("state",))
-    state.add_metric([live.snapshot_state or "none"], 1)
+    state.add_metric([moment.snapshot_state or "none"], 1)
     yield state
-    if live.snapshot_age_s is not None:
+    if moment.snapshot_age_s is not None:
         yield GaugeMetricFamily(
-            "citebound_snapshot_age_seconds", "Since the active snapshot was published.", value=live.snapshot_age_s
+            "citebound_snapshot_age_seconds", "Since the active snapshot was published.", value=moment.snapshot_age_s
         )
     yield _labelled(
         GaugeMetricFamily("citebound_imports", "Imports by state.", labels=("state",)),
-        {str(state): number for state, number in live.imports.items()},
+        {str(state): number for state, number in moment.imports.items()},
     )
     yield GaugeMetricFamily(
-        "citebound_import_queue_depth", "Imports that are queued or under way.", value=live.waiting_imports
+        "citebound_import_queue_depth", "Imports that are queued or under way.", value=moment.waiting_imports
     )
     yield _labelled(
         CounterMetricFamily("citebound_traces_dropped", "Traces this process could not keep.", labels=("kind",)),
-        {kind: live.dropped.get(f"{kind}_dropped", 0) for kind in ("artifacts", "runs", "spans")},
+        {kind: moment.dropped.get(f"{kind}_dropped", 0) for kind in ("artifacts", "runs", "spans")},
     )
     exports = CounterMetricFamily(
         "citebound_spans_exported", "Spans sent on, by outcome.", labels=("receiver", "outcome")
     )
     waiting = GaugeMetricFamily("citebound_spans_export_queue", "Spans waiting to be sent on.", labels=("receiver",))
-    for receiver, exported in sorted(live.exported.items()):
+    for receiver, exported in sorted(moment.exported.items()):
         for outcome in ("sent", "refused", "dropped"):
             exports.add_metric([receiver, outcome], getattr(exported, outcome))
         waiting.add_metric([receiver], exported.waiting)

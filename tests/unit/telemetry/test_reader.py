@@ -4,7 +4,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 
 from shared.telemetry import names
-from shared.telemetry.metrics import Live, Metrics
+from shared.telemetry.metrics import Metrics, Moment
 from shared.telemetry.processor import MOST_UNREAD, Reader
 from shared.telemetry.seen import Heard, Seen
 
@@ -43,7 +43,7 @@ def test_where_nobody_settles_they_are_read_before_they_are_too_many() -> None:
 def test_metrics_tell_of_a_span_that_ended_just_now() -> None:
     metrics = Metrics()
     metrics.on_end(a_span(f"{names.CHAT} m"))
-    assert b'citebound_step_seconds_count{step="model_call"} 1.0' in metrics.text(Live())
+    assert b'citebound_step_seconds_count{step="model_call"} 1.0' in metrics.text(Moment())
 
 
 @pytest.mark.parametrize("service", ["chat", "embeddings"])
