@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from msgspec import Struct
-from opentelemetry import trace
 from opentelemetry.trace import Span
 
 from shared.blobs import Blobs
@@ -27,6 +26,7 @@ from shared.errors import StorageError, UpstreamError
 from shared.ids import ImportId, SnapshotId
 from shared.layout import Layout
 from shared.telemetry import names
+from shared.telemetry.tracing import Current, tracer
 from shared.text.terms import KEYWORD_VERSION
 from shared.types.snapshots import Stage
 from shared.vectors.port import Vectors
@@ -56,7 +56,6 @@ MAX_ROUNDS = 10  # of building on a base that moves away
 SHORT_DOCUMENTS = 20  # an import with more of them is given its builder when it needs it: 80 MB wouldn't wait for hours
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 15.0, 900.0
 _log = logging.getLogger(__name__)
-_tracer = trace.get_tracer(names.TRACER)
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -301,10 +300,6 @@ class _Course:
         _log.info("import_id=%s stage=%s done ms=%d", work.import_id, stage, round((time.monotonic() - started) * 1000))
 
 
-@contextmanager
-def _span(name: str, import_id: ImportId) -> Generator[Span]:
-    """Exceptions are not recorded: a stop is no error, and a message may name a person's files."""
-    with _tracer.start_as_current_span(
-        name, attributes={names.IMPORT_ID: import_id}, record_exception=False, set_status_on_exception=False
-    ) as span:
-        yield span
+def _span(name: str, import_id: ImportId) -> Current:
+    """Exceptions are not noted: a stop is no error, and a message may name a person's files."""
+    return tracer.start_as_current_span(name, attributes={names.IMPORT_ID: import_id}, notes=False)

@@ -29,12 +29,13 @@ Value = str | int | float | bool | list[str]
 class Current:
     """`with`, once: the span is the current one inside; an Exception that leaves is noted on it, as `use_span` does."""
 
-    __slots__ = ("_ends", "_span", "_token")
+    __slots__ = ("_ends", "_notes", "_span", "_token")
 
-    def __init__(self, span: Span, *, ends: bool) -> None:
-        """`ends`: the span ends with the block."""
+    def __init__(self, span: Span, *, ends: bool, notes: bool = True) -> None:
+        """`ends`: the span ends with the block. `notes`: exceptions."""
         self._span = span
         self._ends = ends
+        self._notes = notes
         self._token: Token[Context] | None = None
 
     def __enter__(self) -> Span:
@@ -47,7 +48,7 @@ class Current:
         if self._token is not None:
             context.detach(self._token)
         try:
-            if isinstance(error, Exception) and self._span.is_recording():
+            if self._notes and isinstance(error, Exception) and self._span.is_recording():
                 self._span.record_exception(error)
                 self._span.set_status(Status(StatusCode.ERROR, f"{type(error).__name__}: {error}"))
         finally:
@@ -68,10 +69,15 @@ class Spans:
         return (self._tracer or self._found()).start_span(name, kind=kind, attributes=attributes)
 
     def start_as_current_span(
-        self, name: str, *, kind: SpanKind = SpanKind.INTERNAL, attributes: Mapping[str, Value] | None = None
+        self,
+        name: str,
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+        attributes: Mapping[str, Value] | None = None,
+        notes: bool = True,
     ) -> Current:
-        """Started now, to be entered at once."""
-        return Current(self.start_span(name, kind=kind, attributes=attributes), ends=True)
+        """Started now, to be entered at once. `notes`: exceptions that leave it."""
+        return Current(self.start_span(name, kind=kind, attributes=attributes), ends=True, notes=notes)
 
     def _found(self) -> Tracer:
         tracer = get_tracer(names.TRACER)

@@ -88,6 +88,20 @@ def test_a_span_is_the_current_one_inside_and_the_one_before_again_after(telemet
     assert get_current_span() is before
 
 
+def test_what_leaves_a_span_that_notes_nothing_leaves_no_word_in_it(telemetry: Telemetry) -> None:
+    run_id = RunId("run_quiet")
+    with (
+        pytest.raises(KeyError),
+        tracer.start_as_current_span(names.RUN, attributes={names.RUN_ID: run_id}),
+        tracer.start_as_current_span(names.TURN, notes=False),
+    ):
+        raise KeyError("张三的病历.pdf")
+    [root] = read(telemetry, run_id)
+    [quiet] = root.children
+    assert (quiet.status, quiet.events) == ("unset", ())
+    assert root.status == "error"
+
+
 def test_tasks_and_threads_go_on_beneath_the_span_in_which_they_were_started(telemetry: Telemetry) -> None:
     async def step(name: str, other_is_inside: asyncio.Event, inside: asyncio.Event) -> None:
         with tracer.start_as_current_span(name):
