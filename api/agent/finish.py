@@ -58,18 +58,6 @@ class Verified(Struct, frozen=True, kw_only=True):
 _STATUS: dict[Ending, Status] = {"answer": "complete", "refusal": "refused", "clarification": "clarification"}
 
 
-def finish(
-    outcome: Outcome,
-    *,
-    wording: Wording,
-    question: str = "",
-    standing: tuple[Limitation, ...] = (),
-    mode: CitationMode = "flag",
-) -> Verified:
-    """`finishing` without a pause."""
-    return at_once(finishing(outcome, wording=wording, question=question, standing=standing, mode=mode))
-
-
 def finishing(
     outcome: Outcome,
     *,

@@ -89,9 +89,6 @@ class Sought:
             match.span() for start, end in where.holding(found) for match in self._small.finditer(plain, start, end)
         ]
 
-    def is_in(self, where: Searched) -> bool:
-        return self.may_be_in(where) and self.pattern.search(where.text) is not None
-
 
 def words(source: str) -> frozenset[str]:
     """The fewest and longest words of which every match of a pattern contains one, in small letters; {""} if there are none.

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.agent.decisions import Ending, Finish
-from api.agent.finish import finish
 from api.agent.ledger import Fetch, Ledger
 from api.agent.steps import Outcome
 from shared.types.runs import CitationMode, Limitation, Usage
 from tests.factories import NOW_MS
+from tests.unit.agent.finished import finish
 from tests.unit.agent.playing import DOC, SNAPSHOT, block
 from tests.unit.agent.texts import EN, ZH
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.agent.finish import finish
 from shared.types.runs import Limits, PathName, ProtocolName
 from tests.promises import promise
 from tests.property.agent.providers import LIMITS, Player
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import walked
 from tests.unit.agent.playing import DOC
 from tests.unit.agent.texts import ZH

@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
 from api.agent.ending import Steps
-from api.agent.finish import finish
 from api.agent.metering import Context, Heard, Rates, Sent, anchored, believed, charged, grown, learned
 from api.agent.state import State
 from api.agent.strict import repairing
@@ -34,6 +33,7 @@ from shared.types.events import TurnStarted
 from shared.types.runs import Limits, ProtocolName, Usage
 from tests.promises import promise
 from tests.property.agent.providers import LIMITS, Player
+from tests.unit.agent.finished import finish
 from tests.unit.agent.playing import PLAIN, Scripted, block, count, play, result, search
 
 REASONS = {

@@ -5,7 +5,6 @@ from msgspec import structs
 
 from api.agent import gaps
 from api.agent.decisions import Ending, Finish
-from api.agent.finish import finish
 from api.agent.ledger import Fetch, Ledger
 from api.agent.steps import Broken, Outcome
 from shared.access import OWNER, Access
@@ -13,6 +12,7 @@ from shared.types.runs import CitationMode, Limitation, Usage
 from shared.types.snapshots import FailedDocument
 from tests.factories import NOW_MS
 from tests.promises import promise
+from tests.unit.agent.finished import finish
 from tests.unit.agent.playing import DOC, SNAPSHOT, block
 from tests.unit.agent.snapshots import a_snapshot
 from tests.unit.agent.texts import EN, ZH

@@ -6,12 +6,12 @@ from typing import Any, get_args
 import pytest
 
 from api.agent.decisions import Finish
-from api.agent.finish import finish
 from api.agent.observation import opened
 from api.agent.steps import Admission, AskModel, Braked, Broken, CallTool, Event, Misspoken, Replied, Retried
 from shared.llm.port import ChatUsage, FunctionCall
 from shared.types.events import ToolResulted, TurnStarted
 from shared.types.runs import Limits, ProtocolName, Usage
+from tests.unit.agent.finished import finish
 from tests.unit.agent.playing import (
     DOC,
     Played,

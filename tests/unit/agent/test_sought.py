@@ -39,7 +39,7 @@ def test_a_pattern_that_is_not_understood_is_refused_at_once(source: str) -> Non
 )
 def test_a_word_is_found_however_its_letters_are_written(text: str) -> None:
     for sought in (NEGATION, *(one for sides in AXES for one in sides)):
-        assert sought.is_in(Searched(text)) == (sought.pattern.search(text) is not None)
+        assert sought.all_in(Searched(text)) == [match.span() for match in sought.pattern.finditer(text)]
 
 
 def test_all_other_characters_that_stand_for_an_ascii_letter_are_known() -> None:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from api.agent.finish import Verified, finish
+from api.agent.finish import Verified
 from api.agent.steps import AskModel
 from api.agent.strict import repairing
 from shared.types.runs import Limits
+from tests.unit.agent.finished import finish
 from tests.unit.agent.playing import DOC, Played, Scripted, block, fails, play, result, says, search
 from tests.unit.agent.texts import EN, ZH
 

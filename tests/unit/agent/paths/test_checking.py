@@ -3,9 +3,10 @@
 import json
 import re
 
-from api.agent.finish import Verified, finish
+from api.agent.finish import Verified
 from api.agent.steps import AskModel, CallTool, Event
 from shared.types.runs import Limits
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import held, purposes, seen, walked
 from tests.unit.agent.playing import Played, Reaction, Scripted, fails, result, returns, says, search
 from tests.unit.agent.texts import ZH

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from api.agent.finish import finish
 from api.agent.steps import AskModel, CallTool, Event
 from api.tools.contract import SeenBlock
 from shared.telemetry import names
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import events, purposes, seen, walked
 from tests.unit.agent.playing import Played, Reaction, Scripted, fails, result, returns, says
 from tests.unit.agent.texts import ZH

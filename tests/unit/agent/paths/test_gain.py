@@ -2,8 +2,8 @@
 
 import json
 
-from api.agent.finish import finish
 from api.agent.steps import Braked
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import purposes, seen, walked
 from tests.unit.agent.playing import Played, Scripted, result
 from tests.unit.agent.texts import ZH

@@ -6,11 +6,11 @@ from itertools import count as numbers
 import pytest
 from markdown_it import MarkdownIt
 
-from api.agent.finish import finish
 from api.agent.steps import AskModel, CallTool, Event
 from api.tools.contract import ToolResult
 from shared.types.runs import Limits, PathName
 from tests.promises import promise
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import purposes, seen, walked
 from tests.unit.agent.planted import PLANT, instructions
 from tests.unit.agent.playing import Played, Reaction, result, returns, says

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from api.agent.decisions import Finish
-from api.agent.finish import finish
 from api.agent.paths.router import Reason
 from api.agent.steps import Braked
 from shared.telemetry import names
 from shared.types.runs import Limits
 from tests.promises import promise
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import events, held, purposes, seen, walked
 from tests.unit.agent.playing import Scripted, fails, result, says, search
 from tests.unit.agent.texts import ZH

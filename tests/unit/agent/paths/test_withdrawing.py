@@ -8,12 +8,12 @@ import pytest
 from msgspec import Struct
 
 from api.agent.decisions import Finish
-from api.agent.finish import finish
 from api.agent.observation import opened
 from api.agent.steps import AskModel, CallTool, Event
 from shared.llm.port import ChatUsage
 from shared.types.runs import Limits, PathName
 from tests.promises import promise
+from tests.unit.agent.finished import finish
 from tests.unit.agent.paths.walking import held, seen, walked
 from tests.unit.agent.playing import Played, Reaction, fails, result, returns, says, search
 from tests.unit.agent.texts import ZH
