@@ -24,7 +24,7 @@ _LETTER = re.compile(r"(?<![A-Za-z0-9])([A-HJ-Z])(方案|计划|组|班|类|级|
 _LETTER_BEHIND = re.compile(
     r"(方案|计划|套餐|线路|\b(?i:plan|option|group|class|type|grade|zone|model|version|variant))\s?([A-Z])(?![A-Za-z0-9'’])"
 )
-_PER = re.compile(r"(\d(?:[\d.,]*\d)?)\s?(?:[A-Za-z%€$£]{1,12}\s)?per\s([a-z]{3,})")
+_PER = re.compile(r"(?<![\d.,])(\d[\d.,]*+)\s?(?:[A-Za-z%€$£]{1,12}\s)?per\s([a-z]{3,})")
 _NO_THING = frozenset({"cent", "annum", "person", "head", "capita"})
 _DONE_BY = re.compile(r"\b([a-z]+(?:ed|en|wn|ght|built|made|led))(?: [a-z]+)? by (?=([^.,;:，。；：()]{2,60}))")
 _LAST_WORDS = re.compile(r"\s(?:on|in|at|for|with|and [a-z]+ed)\s.*")
@@ -32,8 +32,9 @@ _WORDS = (3, 8)  # of a sentence that says who does what to whom
 
 
 class _Told(Struct, frozen=True, kw_only=True):
-    """A clause with one figure. `unit`: or what is counted. `kinds`: three characters, 华南区, each by its last one."""
+    """A clause with one figure. `clause`: as written. `unit`: or what is counted. `kinds`: three characters, 华南区, each by its last one."""
 
+    clause: str
     value: str
     unit: str
     words: frozenset[str]
@@ -72,9 +73,17 @@ def _letters(text: str) -> dict[tuple[str, str], str]:
 
 
 def _of_another_label(sentence: str, shown: str) -> bool:
-    said = [told for text in plain_sentences(sentence) for told in _told(text)]
-    seen = [told for text in plain_sentences(shown) for told in _told(text)] if any(one.words for one in said) else []
-    return any(_bound_otherwise(one, seen) for one in said if one.words)
+    said = [
+        told for text in plain_sentences(sentence) for told in _told(text) if told.words and told.clause not in shown
+    ]
+    amounts = (
+        {(one.value, usual(one.unit or one.after)) for one in facts(shown).quantities}
+        if said
+        else set[tuple[str, str]]()
+    )
+    said = [one for one in said if len({value for value, unit in amounts if unit == one.unit} | {one.value}) > 1]
+    seen = [told for text in plain_sentences(shown) for told in _told(text)] if said else []
+    return any(_bound_otherwise(one, seen) for one in said)
 
 
 def _bound_otherwise(said: _Told, seen: list[_Told]) -> bool:
@@ -108,6 +117,7 @@ def _told(sentence: str) -> tuple[_Told, ...]:
         runs: list[str] = _HAN.findall(rest)
         found.append(
             _Told(
+                clause=clause.strip(" .。!！"),
                 value=figure.value,
                 unit=usual(figure.unit or figure.after),
                 words=content_terms(rest),
@@ -126,7 +136,7 @@ def _per(text: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for match in _PER.finditer(text):
         if match[2] not in _NO_THING:
-            value = match[1].replace(",", "")
+            value = match[1].replace(",", "").rstrip(".")
             found[value] = found.get(value, frozenset()) | {match[2].rstrip("s")}
     return found
 

@@ -12,7 +12,7 @@ from api.agent.bound import other_letters
 from api.agent.facts import Date, Facts, Quantity, facts, plain_text
 from api.agent.moments import other_days, same_times
 from api.agent.pins import Pin, ordinals, periods
-from api.agent.scales import converted, joined, perhaps_converted, reckoned
+from api.agent.scales import Amounts, joined
 from api.agent.units import Likeness, is_spelled, likeness
 from api.agent.words import content_terms
 from shared.text.fold import fold
@@ -40,6 +40,10 @@ class Evidence:
     @cached_property
     def facts(self) -> Facts:
         return facts(self.text)
+
+    @cached_property
+    def amounts(self) -> Amounts:
+        return Amounts(self.facts.quantities)
 
     @cached_property
     def units(self) -> frozenset[str | None]:
@@ -142,12 +146,7 @@ def doubtful(sentence: str, said: Facts, shown: Evidence) -> bool:
     return any(
         _other_measure(one, shown, units)
         if _has_quantity(one, shown)
-        else not _converted(one, whole, shown)
-        and (
-            _may_differ(one, shown)
-            or perhaps_converted(one, shown.facts.quantities)
-            or reckoned(one, sentence, shown.facts.quantities)
-        )
+        else not _converted(one, whole, shown) and (_may_differ(one, shown) or _reckoned(one, sentence, shown))
         for one in said.quantities
     )
 
@@ -180,26 +179,24 @@ def _may_differ(one: Quantity, shown: Evidence) -> bool:
 
 def _in_other_words(one: Quantity, sentence: str, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
     """Whether it may be what the evidence says in another unit, or the sum or difference of two figures there."""
-    seen = shown.facts.quantities
-    return _converted(one, whole, shown) or perhaps_converted(one, seen) or reckoned(one, plain_text(sentence), seen)
+    return _converted(one, whole, shown) or _reckoned(one, sentence, shown)
 
 
 def _converted(one: Quantity, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
     """Whether it, or the amount that it is a part of, is exactly an amount of the evidence."""
-    seen = shown.facts.quantities
-    return converted(one, (*seen, *joined(seen).values())) or (
-        one.written in whole and converted(whole[one.written], seen)
-    )
+    return shown.amounts.convert(one) or (one.written in whole and shown.amounts.convert(whole[one.written]))
+
+
+def _reckoned(one: Quantity, sentence: str, shown: Evidence) -> bool:
+    return shown.amounts.perhaps_convert(one) or shown.amounts.make(one, plain_text(sentence))
 
 
 def _is_short_for(name: str, shown: Evidence) -> bool:
     """Whether words in a row begin with its letters: COO, chief operating officer."""
-    if not (name.isupper() and 2 < len(name) < 7):
+    if not (name.isascii() and name.isalpha() and name.isupper() and 2 < len(name) < 7):
         return False
-    return (
-        re.search(r"\b" + r"[\w'-]*(?: (?:of|and|the|for|in))? ".join(name) + r"\w", shown.text, re.IGNORECASE)
-        is not None
-    )
+    words = r"[\w'-]*+(?: (?:of|and|the|for|in))? ".join(name)
+    return re.search(rf"(?<![\w'-]){words}\w", shown.text, re.IGNORECASE) is not None
 
 
 def _has_quantity(one: Quantity, shown: Evidence) -> bool:

@@ -20,7 +20,7 @@ _NUMBER = {
     **{name: number for number, name in enumerate(("Mon", "Tues", "Wednes", "Thurs", "Fri", "Satur", "Sun"))},
 }
 _RANGE = re.compile(
-    r"工作日|每天|每日|周末|全周|全年|(?:周|星期)[一二三四五六日天]?\s?(?:至|到|-|—|~|～)|\bday\s*(?:to|through|until|till|-|–)\s*[A-Z]|\b(?:daily|every day|weekends?|weekdays?|working days?|business days?)\b"
+    r"工作日|每天|每日|周末|全周|全年|(?:周|星期)[一二三四五六日天]?\s?(?:至|到|-|—|~|～)|days?\s?(?:to|through|until|till|-|–)\s?[A-Z]|\b(?:daily|every day|weekends?|weekdays?|working days?|business days?)\b"
 )
 
 

@@ -5,7 +5,7 @@ of days and are of a dimension of their own.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import combinations, pairwise
 
@@ -49,40 +49,38 @@ _ROUGHLY = re.compile(
 _MOST = 40  # figures of one dimension whose pairs are tried
 
 
-def converted(one: Quantity, seen: Iterable[Quantity]) -> bool:
-    """Whether another unit of the same dimension makes it exactly one of these."""
-    amount = _amount(one)
-    return (
-        amount is not None
-        and amount[0] in _DIMENSIONS
-        and any(other.unit != one.unit and _amount(other) == amount for other in seen)
-    )
+class Amounts:
+    """The figures of a text by dimension, worked out once for all that is held against them."""
 
+    def __init__(self, seen: Sequence[Quantity]) -> None:
+        self._bytes = [one for one in seen if one.unit in _BYTES or one.unit in _RATES][:_MOST]
+        self._percentages = any(one.unit == "%" for one in seen)
+        self._by_dimension: dict[str, dict[Decimal, None]] = {}
+        for amount in map(_amount, (*seen, *joined(seen).values())):
+            if amount is not None:
+                self._by_dimension.setdefault(amount[0], {})[amount[1]] = None
 
-def perhaps_converted(one: Quantity, seen: Iterable[Quantity]) -> bool:
-    """GB and MB, which are a thousand or 1024 of one another."""
-    if one.unit not in (*_BYTES, *_RATES):
-        return False
-    return any(_bytes_fit(one, other) for other in seen if other.unit != one.unit)
+    def convert(self, one: Quantity) -> bool:
+        """Whether one of these is exactly it in another unit of its dimension."""
+        amount = _amount(one)
+        return amount is not None and amount[0] in _DIMENSIONS and amount[1] in self._by_dimension.get(amount[0], ())
 
+    def perhaps_convert(self, one: Quantity) -> bool:
+        """GB and MB, which are a thousand or 1024 of one another."""
+        return any(_bytes_fit(one, other) for other in self._bytes)
 
-def reckoned(one: Quantity, sentence: str, seen: Sequence[Quantity]) -> bool:
-    """Whether the sentence tells it as a sum or difference, and it is that of two of these of the same dimension."""
-    amount = _amount(one)
-    if amount is None or _TOLD.search(sentence) is None:
-        return False
-    dimension, value = amount[0].replace("pp", "share"), abs(amount[1])
-    like = dict.fromkeys(
-        abs(other[1])
-        for other in map(_amount, seen)
-        if other is not None and other[0].replace("pp", "share") == dimension
-    )
-    return any(value in (first + second, abs(first - second)) for first, second in combinations([*like][:_MOST], 2))
+    def make(self, one: Quantity, sentence: str) -> bool:
+        """Whether the sentence tells it as a sum or difference, and two of these of its dimension make it."""
+        amount = _amount(one)
+        if amount is None or _TOLD.search(sentence) is None:
+            return False
+        dimension, value = "share" if amount[0] == "pp" else amount[0], abs(amount[1])
+        like = dict.fromkeys(map(abs, [*self._by_dimension.get(dimension, ())][:_MOST]))
+        return any(value in (first + second, abs(first - second)) for first, second in combinations(like, 2))
 
-
-def roughly(sentence: str, seen: Iterable[Quantity]) -> bool:
-    """Whether the sentence may say in words, 一半 or "a third", what is a percentage here."""
-    return _ROUGHLY.search(sentence) is not None and any(other.unit == "%" for other in seen)
+    def are_roughly(self, sentence: str) -> bool:
+        """Whether the sentence may say in words, 一半 or "a third", what is a percentage here."""
+        return self._percentages and _ROUGHLY.search(sentence) is not None
 
 
 def joined(said: Sequence[Quantity]) -> dict[str, Quantity]:

@@ -17,7 +17,6 @@ from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part,
 from api.agent.facts import GENERIC, Facts, facts, plain_text
 from api.agent.named import other_names
 from api.agent.polarity import agreement
-from api.agent.scales import roughly
 from api.agent.standing import conditioned, narrowed, spread
 from api.agent.stated import INFERENCE, LIST_MARK
 from api.agent.words import content_terms, says_more
@@ -82,7 +81,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         and shared < FOREIGN_SCORE
         and not found
         and not other_language
-        and not roughly(sentence, shown.facts.quantities)
+        and not shown.amounts.are_roughly(sentence)
     ):
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
     agrees = "same" if other_language else agreement(sentence, shown.texts)

@@ -62,6 +62,7 @@ SAID = [
 ]
 NOT_WRONG = [
     ("周三可以办理。", "周一至周五可以办理。"),
+    ("The office is open on Wednesday.", "The office is open Monday to Friday."),
     ("每周三次例会。", "每周开三次例会，周五汇报。"),
     ("不允许携带液体。", "禁止携带液体。"),
     ("Smoking is not permitted.", "Smoking is prohibited."),
