@@ -6,6 +6,7 @@ from litestar import Request, Response, Router, get, post
 from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, HeaderParameter, JSONBody
+from msgspec.structs import replace
 
 from api.callers import NEEDS_READ, caller_in
 from api.live import Live
@@ -104,9 +105,9 @@ openai = Router("/v1", route_handlers=[list_models, get_model, chat_completions]
 
 
 def failure(event: RunFailed) -> Problem:
-    """A run that failed, as the error it would have been."""
+    """A run that failed, as the error it would have been. Its message says what to do, in the question's language."""
     status = 500 if event.code == CRASHED else 503 if event.retryable else 502
-    return problem(event.code, event.message, status=status, run_id=event.run_id)
+    return replace(problem(event.code, event.message, status=status, run_id=event.run_id), remedy=None)
 
 
 def _answer_task(task: Task, data: ChatBody, parts: Parts) -> Reply:

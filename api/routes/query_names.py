@@ -42,7 +42,7 @@ class QueryNames(ASGIMiddleware):
             self._known = _names_of(request["litestar_app"])
         known = self._known.get((request["path_template"], request["method"]))
         opt = request["route_handler"].opt
-        if known is None or (opt.get(IS_A_PAGE) and _wants_page(request)):
+        if known is None or (opt.get(IS_A_PAGE) and wants_page(request)):
             return
         given = parse_qsl(request["query_string"].decode("latin-1"), keep_blank_values=True)
         check_names((name for name, _ in given), known=known | frozenset(cast(Iterable[str], opt.get(ALSO_READS, ()))))
@@ -67,6 +67,6 @@ def _names_of(app: Litestar) -> dict[tuple[str, str], frozenset[str]]:
     }
 
 
-def _wants_page(request: HTTPScope) -> bool:
+def wants_page(request: HTTPScope) -> bool:
     accept = next((value for name, value in request["headers"] if name == b"accept"), b"")
     return preferred(accept.decode("latin-1"), _FORMS) == "text/html"

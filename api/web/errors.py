@@ -4,13 +4,15 @@ from litestar import Response
 
 from api.problem import Problem
 from api.routes.access import AnyRequest
+from api.routes.query_names import IS_A_PAGE, wants_page
 from api.web.frame import language, render, said_problem
 
 
 def is_of_web(request: AnyRequest) -> bool:
     if "route_handler" not in request.scope:  # no such address: who would look at it?
         return request.scope["method"] == "GET" and "text/html" in request.headers.get("accept", "")
-    return "page" in request.scope["route_handler"].opt
+    opt = request.scope["route_handler"].opt
+    return "page" in opt or (bool(opt.get(IS_A_PAGE)) and wants_page(request.scope))
 
 
 def respond(request: AnyRequest, problem: Problem, headers: dict[str, str]) -> Response[str]:

@@ -26,6 +26,13 @@ NAME_THE_KEY = (
     "set CITEBOUND_API_API_KEY here to the key that server was started with, or to one made with ./scripts/run keys add"
 )
 
+_REMEDIES = {  # what the server advises speaks of headers, fields and addresses
+    "unauthorized": NAME_THE_KEY,
+    "invalid_argument": "correct it and try again; the command with --help behind it says what it takes",
+    "scope_not_found": "see ./scripts/run documents for what there is",
+    "rate_limited": "wait a minute, or ask whoever gave you the key for more requests a minute",
+}
+
 
 class Problem(Struct, frozen=True, kw_only=True):
     """RFC 9457, as far as a person needs it."""
@@ -34,6 +41,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     detail: str = ""
     code: str = "unknown"
     remedy: str | None = None
+    field: str | None = None
 
 
 class Api:
@@ -167,8 +175,10 @@ def _problem(reply: httpx.Response) -> CommandFailed:
         problem = Problem(detail=f"{reply.request.url} answered {reply.status_code}", code="bad_reply")
     message = problem.detail or problem.title or f"status {reply.status_code}"
     code = USAGE if problem.code == "invalid_argument" else FAILED
-    remedy = NAME_THE_KEY if problem.code == "unauthorized" else problem.remedy or ""
-    return CommandFailed(f"{message} ({problem.code})", remedy=remedy, code=code, error=problem.code)
+    remedy = _REMEDIES.get(problem.code, problem.remedy or "")
+    return CommandFailed(
+        f"{message} ({problem.code})", remedy=remedy, code=code, error=problem.code, field=problem.field or ""
+    )
 
 
 def compact(value: object) -> str:

@@ -14,11 +14,17 @@ INTERRUPTED: Final = 130  # Ctrl-C
 
 
 class CommandFailed(Exception):
-    """`message`: what happened and why; `remedy`: what to do about it; `code`: the exit code."""
+    """`message`: what happened and why; `remedy`: what to do about it; `code`: the exit code.
 
-    def __init__(self, message: str, *, remedy: str = "", code: int = FAILED, error: str = "failed") -> None:
+    `field`: of the request that the server refused, "" for none.
+    """
+
+    def __init__(
+        self, message: str, *, remedy: str = "", code: int = FAILED, error: str = "failed", field: str = ""
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.remedy = remedy
         self.code = code
         self.error = error  # machine-readable, as in problem details
+        self.field = field

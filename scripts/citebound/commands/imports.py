@@ -124,7 +124,7 @@ def send_paths(api: Api, paths: Sequence[Path], source: dict[str, Any], mode: Im
     try:
         return api.post("/api/imports", body, Accepted)
     except CommandFailed as failed:
-        if failed.error == "invalid_argument" and not failed.remedy:
+        if failed.error == "invalid_argument" and failed.field.startswith("paths"):
             again = " ".join(shlex.quote(str(path)) for path in paths)
             failed.remedy = f"send the files themselves:\n./scripts/run import --upload {again}"
         raise

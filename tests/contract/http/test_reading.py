@@ -109,6 +109,17 @@ def test_a_browser_gets_a_page_in_the_reader_s_language(site: Site) -> None:
     assert block.text in Page(english.text).texts
 
 
+def test_a_wrong_address_of_a_block_shows_a_browser_a_page_in_its_language_and_a_program_a_problem(site: Site) -> None:
+    site.publish()
+    for address in ("/api/blocks/h23batqj.v1%2399", "/api/blocks/nonsense"):
+        with site.client() as client:
+            page = client.get(address, headers={**BROWSER, "Accept-Language": "zh-CN"})
+            told = client.get(address)
+        assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert any("没有找到" in text for text in Page(page.text).texts)
+        assert (told.status_code, told.json()["code"]) == (404, "not_found")
+
+
 def test_a_document_s_text_is_shown_and_never_run(site: Site) -> None:
     block = site.publish(HOSTILE).blocks()[1]
     with site.client() as client:

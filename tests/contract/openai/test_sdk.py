@@ -188,6 +188,7 @@ def test_a_run_that_fails_is_an_error_and_is_not_repeated_behind_the_asker_s_bac
         with pytest.raises(openai.InternalServerError) as failed:
             client.chat.completions.create(model=MODEL, messages=ASKED)
         assert (failed.value.status_code, failed.value.code) == (502, "provider_quota")
+        assert "Top up" not in failed.value.message  # the run's own message says what to do, in the question's language
         with pytest.raises(openai.APIError) as broken:
             list(client.chat.completions.create(model=MODEL, messages=ASKED, stream=True))
         assert broken.value.code == "provider_quota"

@@ -86,10 +86,10 @@ def test_a_problem_becomes_a_failure_with_its_code_and_remedy(
 
 def test_a_wrong_argument_counts_as_wrong_usage(double: Double, make_api: Callable[[str | None], Api]) -> None:
     double.status = 400
-    double.body = b'{"detail":"question: too short","code":"invalid_argument"}'
+    double.body = b'{"detail":"question: too short","code":"invalid_argument","remedy":"see /openapi/openapi.json"}'
     with pytest.raises(CommandFailed) as caught:
         make_api(None).post("/api/runs", {}, dict[str, int])
-    assert caught.value.code == 2
+    assert (caught.value.code, "--help" in caught.value.remedy, "openapi" in caught.value.remedy) == (2, True, False)
 
 
 @pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (200, b'{"a": "b"}'), (502, b"<html>bad gateway")])

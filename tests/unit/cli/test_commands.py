@@ -194,7 +194,13 @@ def test_a_path_that_may_not_be_imported_is_answered_with_the_command_that_works
     api: Served, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "我的 资料").mkdir()
-    api.refuse("POST /api/imports", 400, "invalid_argument", "not in a folder that may be imported")
+    refused = {
+        "code": "invalid_argument",
+        "detail": "not there",
+        "field": "paths[0]",
+        "remedy": "see /openapi/openapi.json",
+    }
+    api.give("POST /api/imports", refused, status=400)
     code, _, err = run("import", str(tmp_path / "我的 资料"))
     assert code == 2
     assert f"./scripts/run import --upload '{tmp_path}/我的 资料'" in [line.strip() for line in err.splitlines()]
