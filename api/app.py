@@ -31,7 +31,7 @@ from api.routes.access import AnyRequest
 from api.routes.blocks import blocks
 from api.routes.conversations import conversations as conversation_routes
 from api.routes.documents import documents
-from api.routes.edge import Edge, add_caution, check_binding
+from api.routes.edge import Edge, add_caution, check_binding, name_methods
 from api.routes.feedback import cases
 from api.routes.figures import figures
 from api.routes.health import health, healthz, readyz
@@ -205,7 +205,7 @@ def build_app(life: Callable[[], Life], *, max_body_bytes: int) -> Litestar:
             "callers": Provide(lambda: life().callers, sync_to_thread=False),
         },
         middleware=[Edge(life), QueryNames()],
-        before_send=[add_caution],
+        before_send=[add_caution, name_methods],
         exception_handlers={Exception: _answer_error},
         lifespan=[lambda app: life().span(app)],
         request_max_body_size=max_body_bytes,

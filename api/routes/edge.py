@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from litestar.enums import ScopeType
 from litestar.middleware import ASGIMiddleware
+from litestar.routes import HTTPRoute
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 from api.callers import NEEDS, Caller, Callers, bearer, unauthorized
@@ -120,6 +121,17 @@ async def add_caution(message: Message, _scope: Scope) -> None:
         sent = list(message["headers"])
         present = {name.lower() for name, _ in sent}
         message["headers"] = [*sent, *(header for header in _CAUTION if header[0] not in present)]
+
+
+async def name_methods(message: Message, scope: Scope) -> None:
+    """Allow of an OPTIONS request. The framework names only the method whose handler came first to an address."""
+    if message["type"] != "http.response.start" or scope["type"] != ScopeType.HTTP or scope["method"] != "OPTIONS":
+        return
+    address = cast(Mapping[str, object], scope).get("path_template")  # of a route
+    for route in scope["litestar_app"].routes:
+        if isinstance(route, HTTPRoute) and route.path_format == address:
+            others = [header for header in message["headers"] if header[0].lower() != b"allow"]
+            message["headers"] = [*others, (b"allow", ", ".join(sorted(route.methods)).encode())]
 
 
 class Door(Protocol):

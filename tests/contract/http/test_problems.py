@@ -60,6 +60,14 @@ def test_a_question_that_won_t_do_is_refused_with_the_field_that_is_wrong(
         assert problem_of(client.post("/api/runs", content=body, headers=JSON)) == expected
 
 
+@pytest.mark.parametrize("path", ["/api/runs", "/api/runs/run_1", "/api/keys", "/healthz"])
+def test_an_address_names_the_same_methods_to_who_asks_and_to_who_took_a_wrong_one(site: Site, path: str) -> None:
+    with site.client() as client:
+        asked, wrong = client.options(path), client.put(path)
+    assert (asked.status_code, wrong.status_code) == (204, 405)
+    assert set(asked.headers["allow"].split(", ")) == set(wrong.headers["allow"].split(", "))
+
+
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
