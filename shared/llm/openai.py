@@ -138,7 +138,7 @@ class OpenAIChat:
             heard(reader.take(await whole(answer.piece, most_bytes=_MOST_WHOLE)))
             return
         now_s, idle_s, put_off_at = asyncio.get_running_loop().time, self._settings.idle_timeout_s, 0.0
-        parser = EventParser()
+        parser = EventParser(most_bytes=_MOST_WHOLE)
         while not reader.done and (piece := await answer.piece()):
             going_on = not reader.complete  # behind the finish reason only what brings something counts
             for data in parser.feed(piece):

@@ -1,12 +1,15 @@
+from collections import deque
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.llm.sse import EventParser
+from shared.wire.bodies import Oversized
 
 
 def events(*pieces: bytes) -> list[bytes]:
-    parser = EventParser()
+    parser = EventParser(most_bytes=1_000)
     return [event for piece in pieces for event in parser.feed(piece)] + parser.finish()
 
 
@@ -62,3 +65,16 @@ def test_events_do_not_depend_on_where_the_network_cuts(lines: list[str], ends: 
 @given(st.lists(st.binary(max_size=20), max_size=6))
 def test_no_bytes_make_the_parser_fail(pieces: list[bytes]) -> None:
     assert events(*pieces) == events(b"".join(pieces))
+
+
+@pytest.mark.parametrize("piece", [b"data: abc", b"data: abc\n", b"data\n", b": abc", "data: 答".encode()])
+def test_an_event_that_never_ends_is_not_kept(piece: bytes) -> None:
+    parser = EventParser(most_bytes=1_000)
+    with pytest.raises(Oversized):
+        deque(map(parser.feed, [piece] * 1_000), maxlen=0)
+
+
+def test_a_stream_may_go_on_for_ever_while_its_events_end() -> None:
+    parser = EventParser(most_bytes=100)
+    pieces = [b": keep-alive\n\n", b"data: ", b"\xe7\xad", b"\x94\n", b"\ndata: a\n\n", b"id: 1\n: 2\r\n"]
+    assert [parser.feed(piece) for piece in pieces * 200] == [[], [], [], [], ["答".encode(), b"a"], []] * 200
