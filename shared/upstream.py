@@ -35,7 +35,9 @@ _REMEDIES: dict[UpstreamCode, str] = {
     "provider_interrupted": "broke off its answer",
     "provider_bad_reply": "answered in a form that can't be read. Check that base_url leads to an OpenAI-compatible API, or, of a reranker, to one with /rerank",
 }
-_SECRET = re.compile(r"(?i)bearer\s+\S+|\b(?:sk|pk|key|ak)-[\w*.\-]{4,}|\b[0-9a-f]{32,}\b|\b[\w\-]*\*{3,}[\w\-]*")
+_SECRET = re.compile(
+    r"(?i)bearer\s+\S+|\b(?:sk|pk|key|ak)-[\w*.\-]{4,}|\b[0-9a-f]{32,}\b|(?<![\w\-])[\w\-]++\*{3,}[\w\-]*"
+)
 _QUOTED_CHARACTERS = 200
 
 

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Sequence
-from itertools import count
+from itertools import accumulate, count
 
 from msgspec import Struct
 
@@ -141,10 +141,15 @@ def _quoted_numbers(clean: str, shown: Sequence[str]) -> frozenset[int]:
     found: set[int] = set()
     for start, end in sentences(clean) if _LOOKALIKE.search(clean) else ():
         sentence = clean[start:end].strip()
-        numbers = [int(match[1]) for match in _LOOKALIKE.finditer(sentence)]
+        numbers = [_number(match[1]) for match in _LOOKALIKE.finditer(sentence)]
         if numbers and any(sentence in text for text in shown):
             found.update(numbers)
     return frozenset(found)
+
+
+def _number(digits: str) -> int:
+    """As many digits of it as tell whether it may be a mark: a model can write more than Python reads."""
+    return int(digits.strip().lstrip("0")[:9] or "0")
 
 
 def _ids(body: str, *, labelled: bool, exact: bool) -> tuple[str, ...] | None:
@@ -157,7 +162,7 @@ def _ids(body: str, *, labelled: bool, exact: bool) -> tuple[str, ...] | None:
     if exact or not labelled:
         return tuple(ids) if ids and (len(ids) == len(words) or not exact) else None
     if ids:
-        return tuple(word for word in words if word in ids or "#" in word)
+        return tuple(word for word in words if "#" in word)  # as an id has it
     return (body.strip(),)
 
 
@@ -167,7 +172,7 @@ def _numbered(text: str, numbers: tuple[int, ...], quoted: frozenset[int]) -> st
 
     def rewritten(piece: str, form: str, most: int) -> str:
         def one(match: re.Match[str]) -> str:
-            number = int(match[1])
+            number = _number(match[1])
             return form.format(match[1]) if 0 < number <= most and number not in quoted else match[0]
 
         return _LOOKALIKE.sub(one, piece)
@@ -212,6 +217,7 @@ def _claims(clean: str, places: list[_Place]) -> tuple[tuple[Claim, ...], tuple[
     """The sentences with a marker, and those without."""
     spans = sentences(clean)
     starts = [start for start, _ in spans]
+    taken_out = _TakenOut(places)
     breaks = [match.end() for match in _PARAGRAPH.finditer(clean)]
     cited: dict[int, list[str]] = {}
     beside: dict[int, list[str]] = {}  # by paragraph
@@ -221,16 +227,14 @@ def _claims(clean: str, places: list[_Place]) -> tuple[tuple[Claim, ...], tuple[
             cited.setdefault(bisect_right(starts, where) - 1, []).extend(place.ids)
             beside.setdefault(bisect_right(breaks, where), []).extend(place.ids)
 
-    positions = [place.position for place in places]
-
     def claim(index: int, ids: Iterable[str]) -> Claim:
         start, end = spans[index]
-        inside = positions[bisect_right(positions, start) : bisect_left(positions, end)]
+        inside = taken_out.inside(start, end)
         return Claim(
             sentence=_without_gaps(clean, start, end, inside),
             block_ids=tuple(dict.fromkeys(ids)),
-            start=_in_text(start, clean, places),
-            end=_in_text(end, clean, places),
+            start=taken_out.in_text(start, clean),
+            end=taken_out.in_text(end, clean),
         )
 
     unmarked = [index for index in range(len(spans)) if index not in cited]
@@ -251,18 +255,39 @@ def _without_gaps(clean: str, start: int, end: int, markers: Sequence[int]) -> s
     return "".join([*pieces, clean[at:end]]).strip()
 
 
-def _in_text(border: int, clean: str, places: list[_Place]) -> int:
-    """Where a sentence's border in the clean text stands in the model's; a marker there goes with the sentence it belongs to."""
-    claimed = _claimed(clean, border)
-    last = border if claimed is not None and claimed < border else border - 1
-    return border + sum(place.length for place in places if place.position <= last)
+class _TakenOut:
+    """How much of the model's text was taken out before a place of the clean one. `places`: in order."""
+
+    def __init__(self, places: Sequence[_Place]) -> None:
+        self._positions = [place.position for place in places]
+        self._lengths = list(accumulate((place.length for place in places), initial=0))
+
+    def inside(self, start: int, end: int) -> list[int]:
+        """The places between these two of the clean text."""
+        return self._positions[bisect_right(self._positions, start) : bisect_left(self._positions, end)]
+
+    def in_text(self, border: int, clean: str) -> int:
+        """Where a sentence's border in the clean text stands in the model's; a marker there goes with the sentence it belongs to."""
+        claimed = _claimed(clean, border)
+        last = border if claimed is not None and claimed < border else border - 1
+        return border + self._lengths[bisect_right(self._positions, last)]
 
 
 def _claimed(clean: str, position: int) -> int | None:
     """A place in the sentence that a marker at `position` belongs to: the one before it, at a line's start the one after."""
-    before = clean[:position].rstrip()
-    after = clean[position:].split("\n", 1)[0]
-    starts_line = not before or "\n" in clean[len(before) : position]
-    if starts_line and after.strip():
-        return position + len(after) - len(after.lstrip())
-    return len(before) - 1 if before else None
+    end = _without_blanks(clean, position)
+    if not end or "\n" in clean[end:position]:  # at a line's start
+        line_end = clean.find("\n", position)
+        after = clean[position : line_end if line_end >= 0 else len(clean)]
+        if after.strip():
+            return position + len(after) - len(after.lstrip())
+    return end - 1 if end else None
+
+
+def _without_blanks(text: str, end: int) -> int:
+    """Where the text before `end` ends without the blanks behind it; looks no further back than it must."""
+    width = 64
+    while width < end and text[end - width : end].isspace():
+        width *= 4
+    start = max(end - width, 0)
+    return start + len(text[start:end].rstrip())

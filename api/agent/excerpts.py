@@ -75,10 +75,10 @@ _WANTS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\d{3,4}|\d+\s*[年月日]|[〇零一二三四五六七八九十]+[年月日]|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
+    r"\d{3}|\d\s*[年月日]|[〇零一二三四五六七八九十][年月日]|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
 )
 _NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万亿两]+[个年月日次种位名岁人元米条]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
+    r"\d|[一二三四五六七八九十百千万亿两][个年月日次种位名岁人元米条]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
 _WANTS_REASON = re.compile(
@@ -95,7 +95,7 @@ _ITEM_END = re.compile(
 )
 _ITEM_CHARS = 600  # a longer list item is quoted by its sentences
 _IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9_.\-]*\d)(?=[A-Za-z0-9_.\-]*[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*"
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9])(?=[A-Za-z_.\-]{0,200}+\d)(?=[0-9_.\-]{0,200}+[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*"
 )
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _SHORTEST = 6  # code points; less is a heading or a crumb

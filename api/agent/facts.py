@@ -99,7 +99,7 @@ _QUOTED = re.compile(
     r"“([^“”\n]{2,200})”|「([^「」\n]{2,200})」|『([^『』\n]{2,200})』|《([^《》\n]{2,100})》|(?<!\w)\"([^\"\n]{2,200})\"(?!\w)|`([^`\n]{2,100})`"
 )
 _IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[A-Za-z0-9_.\-/]*[A-Za-z_])(?=[A-Za-z0-9_.\-/]*[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*|(?<![A-Za-z0-9_.])v?\d+(?:\.\d+){2,}(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_])(?=[A-Za-z0-9])(?=[0-9.\-/]{0,200}+[A-Za-z_])(?=[A-Za-z.\-/]{0,200}+[\d_])[A-Za-z0-9][A-Za-z0-9_]*(?:[-_./#+][A-Za-z0-9_]+)*|(?<![A-Za-z0-9_.])v?\d+(?:\.\d+){2,}(?![A-Za-z0-9_])"
 )
 _CAPITALISED = re.compile(r"(?<![A-Za-z0-9_.\-])[A-Z][A-Za-z]*[A-Za-z](?:'s)?")
 _GENERIC_WORDS = (
@@ -144,9 +144,10 @@ def _is_amount(text: str, match: re.Match[str]) -> bool:
 
 def _lowered(text: str, units: list[tuple[int, int]]) -> str:
     """`units`: (start, end) of what is no name, though it has capitals: Nm, USD."""
+    signs = list(text)
     for start, end in units:
-        text = text[:start] + text[start:end].lower() + text[end:]
-    return text
+        signs[start:end] = [sign.lower() for sign in text[start:end]]
+    return "".join(signs)
 
 
 @lru_cache(maxsize=512)
@@ -166,9 +167,10 @@ def plain_sentences(text: str) -> tuple[str, ...]:
 
 def _dates(text: str) -> list[tuple[int, int, Date]]:
     found: list[tuple[int, int, Date]] = []
+    taken: set[int] = set()
     for signs, pattern in _DATES:
         for match in pattern.finditer(text) if any(one in text for one in signs) else ():
-            if any(start < match.end() and match.start() < end for start, end, _ in found):
+            if not taken.isdisjoint(range(*match.span())):
                 continue
             parts = match.groupdict()
             month = parts["month"]
@@ -181,13 +183,18 @@ def _dates(text: str) -> list[tuple[int, int, Date]]:
             )
             if 1 <= (date.month or 0) <= 12 and 1 <= (date.day or 1) <= 31:
                 found.append((match.start(), match.end(), date))
+                taken.update(range(*match.span()))
     return found
 
 
 def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Date, ...]]:
-    for start, end, _ in found:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text, tuple(date for _, _, date in sorted(found, key=lambda one: one[0]))
+    in_order = sorted(found, key=lambda one: one[0])
+    pieces: list[str] = []
+    at = 0
+    for start, end, _ in in_order:
+        pieces += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]]), tuple(date for _, _, date in in_order)
 
 
 def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[tuple[Quantity, ...], list[tuple[int, int]]]:

@@ -4,7 +4,8 @@ Only what stands as a number: 三百名, 十二人, 第三章, three hundred emp
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ _HALF = re.compile(
     r"|(?P<years>[一二两三四五六七八九十]{1,3})(?=(?P<unit>[年天])半(?![年月天]))|\bhalf (?:an?|of an?) (?=hour|year|day|month|mile|kilo)"
     r"|(?i:\b(?P<english>one|two|three|four|five|six|a|an) and a half )(?=[a-z])"
 )
+_LONGEST = 300  # code points; what is longer is no number, and "hundred hundred ..." one that nothing can write down
 _UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {word: value for value, word in enumerate(_UNITS.split())} | {
@@ -41,7 +43,8 @@ class Spelled(Struct, frozen=True, kw_only=True):
     places: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
     def in_words(self, start: int, end: int) -> bool:
-        return any(first < end and start < last for (first, last), _ in self.places)
+        index = bisect_left(self.places, end, key=lambda place: place[0][0]) - 1
+        return index >= 0 and start < self.places[index][0][1]
 
     def original(self, at: int, *, end: bool = False) -> int:
         """Where a position of `text` stands in the original; within a number, its start or its end."""
@@ -56,14 +59,17 @@ class Spelled(Struct, frozen=True, kw_only=True):
 
 def in_digits(text: str) -> Spelled:
     found = [
-        (match.start(), match.end(), str(value)) for match in _RUN.finditer(text) if (value := _chinese(text, match))
+        (match.start(), match.end(), str(value))
+        for match in _RUN.finditer(text)
+        if len(match[0]) <= _LONGEST and (value := _chinese(text, match))
     ]
     if "半" in text or "half" in text:
         halves = [(match.start(), match.end(), _half(match)) for match in _HALF.finditer(text)]
-        found = [one for one in found if not any(start < one[1] and one[0] < end for start, end, _ in halves)] + halves
-    taken = [one[:2] for one in found]
+        half = _places(halves)
+        found = [one for one in found if half.isdisjoint(range(*one[:2]))] + halves
+    taken = _places(found)
     for match in _ENGLISH.finditer(text):
-        if any(start < match.end() and match.start() < end for start, end in taken):
+        if len(match[0]) > _LONGEST or not taken.isdisjoint(range(*match.span())):
             continue
         value = _english(re.findall(r"[a-z]+", match[0].lower()))
         if value is not None:
@@ -88,20 +94,26 @@ def _half(match: re.Match[str]) -> str:
     return f"{number}.5 " if english or match[0].startswith("half") else f"{number}.5"
 
 
+def _places(found: Sequence[tuple[int, int, str]]) -> set[int]:
+    return {at for start, end, _ in found for at in range(start, end)}
+
+
 def _chinese(text: str, match: re.Match[str]) -> int | str | None:
     """The value of a run of numeral signs, None if it isn't one number or is part of a word."""
     run = match[0]
     if match[1]:
         whole, decimals = run.split("点")
         return f"{_value(whole)}.{''.join(str(_DIGITS[sign]) for sign in decimals)}"
-    before, after = text[: match.start()][-1:], _COUNTED.match(text, match.end())
+    before, after = text[max(match.start() - 1, 0) : match.start()], _COUNTED.match(text, match.end())
     if text.endswith("百分之", 0, match.start()):
         return _value(run)
     if not any(sign in _SCALES for sign in run):
         if len(run) == 1:
             return _DIGITS[run] if after else None
         return (
-            "".join(str(_DIGITS[sign]) for sign in run) if len(run) == 4 and text[match.end() :][:1] == "年" else None
+            "".join(str(_DIGITS[sign]) for sign in run)
+            if len(run) == 4 and text.startswith("年", match.end())
+            else None
         )
     if run[0] in _SCALES and (run[0] != "十" or (len(run) == 1 and not after)):
         return None

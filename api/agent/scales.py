@@ -7,6 +7,7 @@ of days and are of a dimension of their own.
 import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import combinations, pairwise
 
 from api.agent.facts import Quantity
@@ -72,7 +73,7 @@ class Amounts:
     def make(self, one: Quantity, sentence: str) -> bool:
         """Whether the sentence tells it as a sum or difference, and two of these of its dimension make it."""
         amount = _amount(one)
-        if amount is None or _TOLD.search(sentence) is None:
+        if amount is None or not _tells_of_reckoning(sentence):
             return False
         dimension, value = "share" if amount[0] == "pp" else amount[0], abs(amount[1])
         like = dict.fromkeys(map(abs, [*self._by_dimension.get(dimension, ())][:_MOST]))
@@ -81,6 +82,12 @@ class Amounts:
     def are_roughly(self, sentence: str) -> bool:
         """Whether the sentence may say in words, 一半 or "a third", what is a percentage here."""
         return self._percentages and _ROUGHLY.search(sentence) is not None
+
+
+@lru_cache(maxsize=64)
+def _tells_of_reckoning(sentence: str) -> bool:
+    """Asked for every figure of a sentence."""
+    return _TOLD.search(sentence) is not None
 
 
 def joined(said: Sequence[Quantity]) -> dict[str, Quantity]:

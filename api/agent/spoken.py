@@ -22,7 +22,7 @@ _BEGIN = re.compile(
     r"<tool_calls?>|<function_calls?>|<\|?(?:｜DSML｜)?(?:function_calls|invoke)\b|<(?:function|invoke)[ =]|\[TOOL_CALLS\]"
     r"|<\|tool_calls?(?:_section)?_begin\|>|<｜tool▁calls?▁begin｜>|<\|tool_call\|>|<\|python_tag\|>|<\|channel\|>commentary to="
 )
-_OBJECT_ALONE = re.compile(r"\A\s*(?:```[\w-]*\s*)?\{.*\}\s*(?:```)?\s*\Z", re.DOTALL)
+_OBJECT_ALONE = re.compile(r"\A\s*(?:```[\w-]*\s*)?\{.*\}\s*+(?:```\s*+)?\Z", re.DOTALL)
 _TAGGED = re.compile(r"<(?:function|invoke)(?:=| name=)\"?([\w.:-]+)\"?>(.*?)(?:</(?:function|invoke)>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(
     r"<parameter(?:=| name=)\"?([\w.-]+)\"?[^>]*>\n?(.*?)\n?(?:</parameter>|(?=<parameter)|\Z)", re.DOTALL

@@ -11,7 +11,7 @@ from itertools import permutations
 
 from api.agent.facts import facts, plain_sentences, plain_text
 from api.agent.sought import Searched, Sought
-from api.agent.words import content_terms
+from api.agent.words import content_terms, without_figures
 
 _NEAR = 0.15  # below the best sentence's share of common words: still one that the claim may come from
 _ABOUT = 0.5  # share of its words without figures that a clause about the same thing has
@@ -35,6 +35,7 @@ _FROM_TO = re.compile(
 _ORDER = re.compile(r"\b(before|after|prior to|than)\b", re.IGNORECASE)
 _NARROWING = re.compile(r"(?:以上|以下|以内|以外|级|岁|类|型)的?$")
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_BLANK_OR_END = re.compile(r"\s+|(?<![。.！!])[。.！!]++\s*+$")
 
 
 def conditioned(sentence: str, shown: str) -> bool:
@@ -147,8 +148,8 @@ def _sides(text: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"\s+|[。.！!]+\s*$", "", plain_text(text))
+    return _BLANK_OR_END.sub("", plain_text(text))
 
 
 def _words(text: str) -> frozenset[str]:
-    return content_terms(re.sub(r"\S*\d\S*", " ", text)) if text.isascii() else content_terms(_FIGURE.sub(" ", text))
+    return content_terms(without_figures(text)) if text.isascii() else content_terms(_FIGURE.sub(" ", text))

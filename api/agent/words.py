@@ -21,6 +21,7 @@ _PUNCTUATION = str.maketrans("，．：；！？（）［］％＋－／＝’",
 _OTHER_WORD = re.compile(
     r"[^\s，。；：、！？“”‘’（）《》【】「」『』…—·,.;:!?()'\"*|\-\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
 )
+_WITH_DIGIT = re.compile(r"(?<!\S)[^\s\d]*+\d\S*+")  # tried once for every word, however long one is
 _SENTENCE = 600  # code points
 _WORDS_A_STRANGER = 6
 _CHARACTERS_A_STRANGER = 8
@@ -78,7 +79,7 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
 
     Words that only join or introduce say nothing and are passed over. `terms_shown`: the content terms of `shown`.
     """
-    latin = re.sub(r"\S*\d\S*", " ", _HAN_RUN.sub(" ", text))  # figures, dates, identifiers are looked up as such
+    latin = without_figures(_HAN_RUN.sub(" ", text))  # figures, dates, identifiers are looked up as such
     words = content_terms(latin) - _light_terms()
     if len(words - terms_shown) > len(words) // _WORDS_A_STRANGER:
         return True
@@ -88,6 +89,11 @@ def says_more(text: str, shown: str, *, terms_shown: frozenset[str]) -> bool:
         return True
     strangers = [character for run in runs for character in run if character not in known]
     return len(strangers) > sum(map(len, runs)) // _CHARACTERS_A_STRANGER
+
+
+def without_figures(text: str) -> str:
+    """Without the words that have a digit in them."""
+    return _WITH_DIGIT.sub(" ", text)
 
 
 def simplified(han: str) -> str:

@@ -18,7 +18,7 @@ ABOUT: Final = {"zh": "关于此回答", "en": "About this answer"}  # above lim
 
 BlockUrl = Callable[[Citation], str]  # absolute address of the block's page
 
-_MARK = re.compile(r"\[(\d+)\]")
+_MARK = re.compile(r"\[(\d{1,9})\]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#!])")
 
 

@@ -155,7 +155,7 @@ def _numbered(part: str) -> list[str]:
     digits = part.removeprefix("v").split(".")
     if len(digits) < 2 or not all(piece.isdecimal() for piece in digits):
         return [part]
-    return [part, *(".".join(digits[:length]) for length in range(len(digits), 1, -1))]
+    return [part, *(".".join(digits[:length]) for length in range(min(len(digits), _LONGEST_TERM), 1, -1))]
 
 
 @lru_cache(maxsize=65_536)

@@ -62,7 +62,7 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
 _SIMPLE_SELECTOR = re.compile(r"[.#][\w-]+")
 _MAX_DEPTH = 200  # the reader drops what lies below 256 without a word
 _NUMBERED = re.compile(r"-?\d+\. ")

@@ -11,7 +11,7 @@ from worker.parsers.source import File
 from worker.parsers.types import Element, ElementKind, Parsed
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^title:[ \t]*(['\"]?)(.+?)\1[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LEAVES = frozenset({"heading_open", "paragraph_open", "fence", "code_block", "html_block", "table_open", "hr"})
 _KINDS: dict[str, ElementKind] = {"fence": "code", "code_block": "code", "table_open": "table"}
@@ -27,7 +27,11 @@ def title_of(text: str) -> str | None:
     """The front matter's title."""
     front = _FRONT_MATTER.match(text)
     named = _TITLE.search(front[1]) if front else None
-    return named[2].strip() if named else None
+    if named is None:
+        return None
+    title = named[1].strip(" \t")
+    is_quoted = len(title) > 2 and title[0] in "'\"" and title[0] == title[-1]
+    return (title[1:-1] if is_quoted else title).strip()
 
 
 def elements_of(text: str) -> tuple[Element, ...]:
