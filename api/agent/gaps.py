@@ -23,23 +23,33 @@ def gap(snapshot: Snapshot, access: Access, *, documents: int) -> SnapshotGap:
     return SnapshotGap(state=state, documents=documents, failed_documents=failed)
 
 
-def named(gap: SnapshotGap, *, question: str) -> tuple[str, ...]:
-    """The missing documents worth naming: those whose names touch the question, else the first; the count says the rest.
-
-    A name is a stranger's text: each is one line of printable characters, cut to `NAME_CHARS`.
-    """
+def chosen(gap: SnapshotGap, *, question: str, first: bool = True) -> tuple[FailedDocument, ...]:
+    """The missing documents worth naming: those whose names touch the question; where `first`, the first when there is none."""
     asked = content_terms(question)
     failed: Sequence[FailedDocument] = [one for one in gap.failed_documents if asked & content_terms(one.key)]
-    failed = failed or gap.failed_documents[:1]
-    return tuple(f"{_one_line(f'{one.source_label}/{one.key}')} ({one.code})" for one in failed[:MOST_NAMED])
+    if first:
+        failed = failed or gap.failed_documents[:1]
+    return tuple(failed[:MOST_NAMED])
 
 
-def limitations(gap: SnapshotGap, *, named: Sequence[str], wording: Wording) -> tuple[Limitation, ...]:
-    """Say how many documents are missing, and those `named`."""
-    if gap.state == "ready":
+def lines(documents: Sequence[FailedDocument]) -> tuple[str, ...]:
+    """For a model: each with its reason's code. A name is a stranger's text: one line of printable characters, cut to `NAME_CHARS`."""
+    return tuple(f"{_name(one)} ({one.code})" for one in documents)
+
+
+def limitations(
+    gap: SnapshotGap, *, named: Sequence[FailedDocument], wording: Wording, looked_up: bool = True
+) -> tuple[Limitation, ...]:
+    """Say how many documents are missing, and those `named` with the reason in words. Nothing where nothing was `looked_up`."""
+    if gap.state == "ready" or not looked_up:
         return ()
     count = len(gap.failed_documents)
-    return (limitation(wording, "snapshot_partial", count=count, names=named),)
+    names = [{"name": _name(one), "code": one.code} for one in named]
+    return (limitation(wording, "snapshot_partial", count=count, names=names),)
+
+
+def _name(document: FailedDocument) -> str:
+    return _one_line(f"{document.source_label}/{document.key}")
 
 
 def _one_line(name: str) -> str:

@@ -76,7 +76,7 @@ def asked(
     named: Sequence[str] = (),
     count: CountTokens,
 ) -> Asked:
-    """`named`: missing documents, as `gaps.named` has them: data, so they stand in the task as JSON and never in the system prompt."""
+    """`named`: missing documents, as `gaps.lines` has them: data, so they stand in the task as JSON and never in the system prompt."""
     recent = _recent(history, count)
     return Asked(
         question=question,

@@ -51,6 +51,7 @@ from shared.types.runs import (
     Scope,
     WantedPath,
 )
+from shared.types.snapshots import FailedDocument
 from shared.version import APP_VERSION, app_build
 
 __all__ = ["Exchange", "RunRequest", "RunSoFar", "run_agent"]
@@ -162,9 +163,11 @@ async def _run(
     gap = gaps.gap(pinned.snapshot, pinned.access, documents=await _visible_documents(pinned))
     emit(RunStarted(run_id=request.run_id, snapshot_id=manifest.snapshot_id))
     scoped = request.scope is not None
-    named: tuple[str, ...] = ()
+    missing: tuple[FailedDocument, ...] = ()
     if gap.failed_documents:  # there may be thousands
-        named = await asyncio.to_thread(gaps.named, gap, question=request.question)
+        first = not request.history  # it was told before
+        missing = await asyncio.to_thread(gaps.chosen, gap, question=request.question, first=first)
+    named = gaps.lines(missing)
     question = await aside(
         sum(len(one.question) + len(one.answer) for one in request.history),
         lambda: asked(request.question, plain=plain, history=request.history, named=named, count=count_tokens),
@@ -200,7 +203,8 @@ async def _run(
     strict = chat is not None and mode == "strict"
     steps = walk(so_far.state, question, chosen, has_model=chat is not None, strict=strict)
     outcome = await drive(steps, driver)
-    standing = gaps.limitations(gap, named=named, wording=wording)
+    looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
+    standing = gaps.limitations(gap, named=missing, wording=wording, looked_up=looked_up)
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))

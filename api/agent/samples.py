@@ -25,6 +25,7 @@ _BRAKES: tuple[str, ...] = get_args(Brake)
 _NUMBERS: Values = {"tokens": 1200, "limit": 1000, "room": 300}
 _TOOL: Values = {"name": "search_blocks", "description": "…", "schema": "{}"}
 _COMPARED = quoted("年假和病假哪个更长？")
+_MISSING = {"name": "a.xls", "code": "unsupported"}
 _UNSEARCHABLE = "It was built with another model. Configure that one or import again with mode reindex."
 _EXCHANGE = Exchange(question="病假呢？", answer="需提交医院证明。[1]")
 
@@ -78,7 +79,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         {"code": "provider_cut_prompt", "told": 4096, "expected": 9000},
         *(
             {"code": "snapshot_partial", "count": count, "names": names}
-            for count, names in ((1, ["a.pdf"]), (9, ["a.pdf"]), (9, []), (0, []))
+            for count, names in ((1, [_MISSING]), (9, [_MISSING, _MISSING]), (9, []), (0, []))
         ),
         *({"code": "citation_removed", "count": count} for count in (1, 2)),
         *({"code": "citation_unsupported", "count": n, "problems": ["[1] a", "[2] b"][:n]} for n in (1, 2)),

@@ -259,24 +259,32 @@ def failed(*keys: str) -> tuple[FailedDocument, ...]:
 @pytest.mark.parametrize(("question", "named"), [("年假有几天？", "年假.pdf"), ("水泵怎么换？", "a.docx")])
 def test_of_a_few_missing_documents_one_that_could_matter_is_named_else_the_first(question: str, named: str) -> None:
     gap = gaps.gap(a_snapshot(failed=failed("a.docx", "年假.pdf", "b.docx")), OWNER, documents=3)
-    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question=question), wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.chosen(gap, question=question), wording=ZH)
     assert limitation.code == "snapshot_partial"
-    assert limitation.text == f"这个快照缺少 3 份导入失败的文档，其中有：手册/{named} (corrupt)。"
+    assert limitation.text == f"这个快照缺少 3 份导入失败的文档，其中有：手册/{named}（文件已损坏）。"
 
 
 @promise("P7")
 def test_of_many_missing_documents_those_that_could_matter_are_named() -> None:
     keys = [f"附件{number}.pdf" for number in range(20)]
     gap = gaps.gap(a_snapshot(failed=failed("年假规定.pdf", *keys)), OWNER, documents=3)
-    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="年假有几天？"), wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.chosen(gap, question="年假有几天？"), wording=ZH)
     assert "年假规定.pdf" in limitation.text
     assert "附件3.pdf" not in limitation.text
     assert "21" in limitation.text
 
 
+def test_what_is_missing_is_not_named_again_later_on_nor_told_where_nothing_was_looked_up() -> None:
+    gap = gaps.gap(a_snapshot(failed=failed("a.docx", "年假.pdf")), OWNER, documents=3)
+    later = gaps.chosen(gap, question="水泵怎么换？", first=False)
+    (limitation,) = gaps.limitations(gap, named=later, wording=ZH)
+    assert limitation.text == "这个快照缺少 2 份导入失败的文档。"
+    assert gaps.limitations(gap, named=later, wording=ZH, looked_up=False) == ()
+
+
 def test_a_caller_with_labels_learns_that_something_is_missing_but_not_what() -> None:
     gap = gaps.gap(a_snapshot(failed=failed("并购.pdf")), Access(labels=frozenset({"hr"})), documents=2)
-    (limitation,) = gaps.limitations(gap, named=gaps.named(gap, question="并购"), wording=ZH)
+    (limitation,) = gaps.limitations(gap, named=gaps.chosen(gap, question="并购"), wording=ZH)
     assert gap.failed_documents == ()
     assert "并购" not in limitation.text
     assert limitation.text == "这个快照缺少部分导入失败的文档。"

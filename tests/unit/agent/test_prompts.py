@@ -9,7 +9,7 @@ import pytest
 from jinja2 import UndefinedError
 from msgspec import structs
 
-from api.agent.gaps import MOST_NAMED, NAME_CHARS, gap, named
+from api.agent.gaps import MOST_NAMED, NAME_CHARS, chosen, gap, lines
 from api.agent.prompting import BundleWording, Exchange, asked, counting, opening, prompt_lang
 from api.agent.samples import SAMPLES
 from shared.access import OWNER
@@ -148,7 +148,7 @@ def test_a_missing_documents_name_is_one_line_of_data_and_not_in_the_system_prom
     snapshot = a_snapshot(failed=(structs.replace(FAILED, key=key),))
     here = gap(snapshot, OWNER, documents=3)
     start = opening(
-        asked("年假有几天？", history=[], named=named(here, question="年假有几天？"), count=count),
+        asked("年假有几天？", history=[], named=lines(chosen(here, question="年假有几天？")), count=count),
         wording=wording,
         limits=Limits(),
         snapshot=snapshot,
@@ -169,7 +169,7 @@ def test_the_opening_does_not_grow_with_the_number_of_missing_documents(wording:
     many = gap(
         a_snapshot(failed=tuple(structs.replace(FAILED, key=f"年假{n}.pdf") for n in range(4_000))), OWNER, documents=3
     )
-    assert len(named(many, question="年假有几天？")) == MOST_NAMED
+    assert len(chosen(many, question="年假有几天？")) == MOST_NAMED
 
 
 # --- loading
