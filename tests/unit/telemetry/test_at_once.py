@@ -38,6 +38,11 @@ def test_a_batch_is_one_statement_and_none_is_none(connection: sqlite3.Connectio
     assert [one.partition(" ")[0] for one in statements] == ["BEGIN", "insert"]
 
 
+def test_a_row_is_read_once_however_many_columns_it_has(connection: sqlite3.Connection) -> None:
+    steps = connection.execute(f"explain {of_rows(INSERT, columns=5)}", ("[]",)).fetchall()
+    assert [step[1] for step in steps].count("VColumn") == 1
+
+
 def test_what_is_there_already_is_added_to(connection: sqlite3.Connection) -> None:
     add = of_rows(
         "insert into t (name, number)",
