@@ -10,13 +10,26 @@ it explains.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
 
-from api.agent.pins import pins, unshown
+from api.agent.pins import Pin, pins, unshown
+from api.agent.subjects import has, subjects
+from api.agent.wanted import (
+    Words,
+    denies_as_asked,
+    is_of_wanted_kind,
+    kind_terms,
+    lacks_number,
+    wants_reason,
+    without_asking,
+    words_for,
+)
+from api.agent.widening import widened
 from api.agent.words import content_terms
 from shared.text.sentences import sentences
+from shared.types.documents import PATH_SEPARATOR
 
 
 class Passage(Struct, frozen=True, kw_only=True):
@@ -44,13 +57,18 @@ class Excerpt(Struct, frozen=True, kw_only=True):
 class Picked(Struct, frozen=True, kw_only=True):
     """`best`: the passage that shows most of the question; `coverage`: what share (0..1) of its weight, title included.
 
-    `unshown`: the years, quarters, amounts, ... of the question, as written there, that no sentence is about.
+    `shown`: the share that a quoted sentence shows, with its headings; `named`: the question names a quoted document.
+    `unshown`: the years, quarters, amounts, ... of the question, as written there, that no sentence is about; `unnamed`: its
+    names that stand nowhere, or not in one document though the question is how they are related.
     """
 
     excerpts: tuple[Excerpt, ...]
     best: Passage | None
     coverage: float
+    shown: float = 0.0
+    named: bool = False
     unshown: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
 
 
 MOST = 4  # sentences
@@ -59,83 +77,109 @@ CONTEXT_SHARE = 0.8  # what a word is worth that title or section say, not the s
 BEFORE_SHARE = 0.3  # the same for the sentence before: "It was founded ..."
 RANK_PRIOR = 0.03  # lost with every place in the ranking
 KIND_BONUS = 0.15  # a time for "when", a number for "how many"
+KIND_SHARE = 0.3  # what the kind of thing that is asked for weighs: "which country"
 REPEATED_SHARE = 0.3  # of the score of a sentence that only repeats the question
 
-_ASKING = re.compile(
-    r"什么时候|何时|哪一?[年月日天位个种些类项部家所座本次条]?|哪里|哪儿|何处|何地|什么|甚麼|什麼|哪|谁|誰|何人|多少|几[个年月日次种位名岁]?|幾[個年月日次種位名歲]?"
-    r"|怎么样?|怎麼樣?|怎样|如何|为什么|為什麼|为何|為何|是否|有没有|请问|請問|吗|嗎|呢"
-    r"|是什么意思|\b(?:mean|means|stand for)\b(?=\W*$)|\b(?:what|which|who|whom|whose|when|where|why|how|many|much|long|please|tell me|is there|are there|name of)\b",
-    re.IGNORECASE,
-)
-_WANTS_TIME = re.compile(
-    r"何时|什么时候|什麼時候|哪一?年|几年|幾年|年份|日期|\bwhen\b|\bwhat (?:year|date|time)\b", re.IGNORECASE
-)
-_WANTS_NUMBER = re.compile(
-    r"多少|几|幾|\bhow (?:many|much|long|old|far|often|large|big|tall|high)\b|\bwhat (?:percentage|number)\b",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    r"\d{3}|\d\s*[年月日]|[〇零一二三四五六七八九十][年月日]|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
-)
-_NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万亿两][个年月日次种位名岁人元米条]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b",
-    re.IGNORECASE,
-)
-_WANTS_REASON = re.compile(
-    r"为什么|為什麼|为何|為何|原因|缘由|\bwhy\b|\bhow come\b|\breasons?\b|\bcauses?\b", re.IGNORECASE
-)
-_REASON = re.compile(
-    r"\s*(?:[这其此该]{0,2}(?:主要|根本|直接)?(?:的)?(?:原因|缘由|理由)|这?(?:主要)?是?(?:因为|由于)"
-    r"|(?:this|that|it)?\s?(?:is|was|were|are)?\s?(?:because|due to|caused by|owing to)\b|the (?:main )?(?:reason|cause)s?\b)",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"[ \t]*(?:[-*+•·]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S")
-_ITEM_END = re.compile(
-    r"\n(?:[ \t]*\n|[ \t]*#|[ \t]*\||(?=[ \t]*(?:[-*+•·]|\(?\d{1,3}[.)、）](?!\d)|[（(]?[一二三四五六七八九十]{1,3}[)）、])[ \t]*\S))"
-)
-_ITEM_CHARS = 600  # a longer list item is quoted by its sentences
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9])(?=[A-Za-z_.\-]{0,200}+\d)(?=[0-9_.\-]{0,200}+[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*"
 )
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _SHORTEST = 6  # code points; less is a heading or a crumb
 
 
-def asked_terms(question: str) -> frozenset[str]:
-    """The words of a question that its answer's surroundings should show."""
-    return content_terms(_ASKING.sub(" ", question))
-
-
 def pick(question: str, passages: Sequence[Passage]) -> Picked:
     """The best whole sentences in reading order, and how much of the question is shown at all."""
-    asked = asked_terms(question)
-    candidates = [one for number, passage in enumerate(passages) for one in _candidates(number, passage)]
+    words = words_for(question)
+    candidates = [one for number, passage in enumerate(passages) for one in _candidates(number, passage, words)]
+    asked = _without_borders(question, words.of(without_asking(question)), candidates)
     if not asked or not candidates:
         return Picked(excerpts=(), best=None, coverage=0.0)
     weights = _weights(asked, [one.terms for one in candidates])
-    best = max(passages, key=lambda passage: (_coverage(passage, weights), -passage.rank))
+    kinds = kind_terms(question)
+    best = max(passages, key=lambda passage: (_coverage(passage, weights, kinds, words), -passage.rank))
     asked_pins = pins(question)
+    documents, unnamed = _naming_documents(question, passages)
     whole = [one for one in candidates if one.passage.whole]
-    missing = [unshown(asked_pins, one.text, f"{_headed(one.passage)}\n{one.passage.text}") for one in whole]
-    fitting = [one for one, lacks in zip(whole, missing, strict=True) if not lacks]
+    missing = [_unshown(asked_pins, one) for one in whole]
+    fitting = [
+        one
+        for one, lacks in zip(whole, missing, strict=True)
+        if not lacks
+        and one.passage.doc_id in documents
+        and denies_as_asked(question, one.text)
+        and not (asked_pins and lacks_number(question, _without(asked_pins, one.text)))
+    ]
     scored = [(_scored(question, one, weights), one) for one in _naming(question, fitting)]
     top = max((one.score for one, _ in scored), default=0.0)
     close = sorted(
         (one for one in scored if one[0].score >= top * CLOSE_TO_BEST), key=lambda one: (-one[0].score, one[0].place)
     )
-    widened = [
-        _widened(excerpt, one, reason=_WANTS_REASON.search(question) is not None) for excerpt, one in close[:MOST]
-    ]
+    wider = [_widened(excerpt, one, reason=wants_reason(question)) for excerpt, one in close[:MOST]]
     return Picked(
-        excerpts=_apart(sorted(widened, key=lambda one: (one.place[0], one.span))),
+        excerpts=_apart(sorted(wider, key=lambda one: (one.place[0], one.span))),
         best=best,
-        coverage=_coverage(best, weights),
+        coverage=_coverage(best, weights, kinds, words),
+        shown=max((_shown(one, weights, kinds) for _, one in close[:MOST]), default=0.0),
+        named=any(_is_named(question, one.passage) for _, one in close[:MOST]),
         unshown=tuple(pin.written for pin in asked_pins if not any(pin not in lacks for lacks in missing)),
+        unnamed=unnamed,
     )
+
+
+def _without(asked: Sequence[Pin], sentence: str) -> str:
+    """A sentence without what is as it was asked for: the year of a question is not the number that it wants."""
+    for pin in asked:
+        sentence = sentence.replace(pin.written, " ")
+    return sentence
+
+
+def _without_borders(question: str, asked: frozenset[str], candidates: Sequence["_Candidate"]) -> frozenset[str]:
+    """Without pairs of characters that only meet where one word of the question ends and the next begins: beside a pair that a
+    passage has, one that none has is that. A question of nothing else is left as it is."""
+    seen = frozenset[str]().union(*(one.terms | one.context for one in candidates))
+    borders: set[str] = set()
+    for run in _HAN.findall(without_asking(question)):
+        pairs = [content_terms(run[at : at + 2]) for at in range(len(run) - 1)]
+        for at, pair in enumerate(pairs):
+            beside = [other for other in (*pairs[max(at - 1, 0) : at], *pairs[at + 1 : at + 2]) if other]
+            if pair.isdisjoint(seen) and any(not other.isdisjoint(seen) for other in beside):
+                borders |= pair
+    return asked - borders
+
+
+def _naming_documents(question: str, passages: Sequence[Passage]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The documents that may answer, by the names in the question, and the names that none has."""
+    about = subjects(question)
+    said: dict[str, frozenset[str]] = {}
+    for one in passages:
+        said[one.doc_id] = said.get(one.doc_id, frozenset()) | content_terms(f"{_headed(one)}\n{one.text}")
+    everything = frozenset[str]().union(*said.values())
+    unnamed = tuple(name for name in (*about.names, *about.together) if not has(everything, name))
+    if unnamed:
+        return frozenset(), tuple(dict.fromkeys(unnamed))
+    if about.together:
+        both = frozenset(doc for doc, terms in said.items() if all(has(terms, one) for one in about.together))
+        return both, () if both else about.together
+    all_of_them = frozenset(doc for doc, terms in said.items() if all(has(terms, name) for name in about.names))
+    return all_of_them or frozenset(said), ()
+
+
+def _is_named(question: str, passage: Passage) -> bool:
+    """Whether the question names the document, by its title."""
+    title = content_terms(passage.title)
+    return bool(title) and title <= content_terms(question)
 
 
 def _headed(passage: Passage) -> str:
     return f"{passage.title}\n{passage.section_path}"
+
+
+def _unshown(asked: tuple[Pin, ...], one: "_Candidate") -> tuple[Pin, ...]:
+    """A year that the sentence right before is about holds for this one too; else the headings' or the last one that was named."""
+    headings = [*reversed(one.passage.section_path.split(PATH_SEPARATOR)), one.passage.title]
+    lacks = unshown(asked, one.text, (*one.earlier, *headings))
+    return tuple(pin for pin in lacks if pin in unshown(asked, one.text, (*one.earlier[:1], *headings)))
 
 
 def _naming(question: str, candidates: list["_Candidate"]) -> list["_Candidate"]:
@@ -146,42 +190,14 @@ def _naming(question: str, candidates: list["_Candidate"]) -> list["_Candidate"]
 
 
 def _widened(excerpt: Excerpt, one: "_Candidate", *, reason: bool) -> Excerpt:
-    """The whole list item or table row round a sentence; for who asks why, the reason behind it as well."""
-    text = one.passage.text
-    start, end = excerpt.span
-    line_start = text.rfind("\n", 0, start) + 1
-    if text.startswith("|", line_start):
-        line_end = text.find("\n", end - 1)
-        start, end = line_start, max(end, line_end if line_end >= 0 else len(text))
-    elif item := _item(text, start):
-        start, end = min(start, item[0]), max(end, item[1])
-    if reason and _REASON.match(text, end):
-        following = next(
-            (span for span in sentences(text) if span[0] <= end < span[1] and text[end : span[1]].strip()), None
-        )
-        end = following[1] if following else end
-    start += len(text[start:end]) - len(text[start:end].lstrip())
-    end = start + len(text[start:end].rstrip())
-    return structs.replace(excerpt, text=text[start:end], span=(start, end))
+    start, end = widened(one.passage.text, excerpt.span, reason=reason)
+    return structs.replace(excerpt, text=one.passage.text[start:end], span=(start, end))
 
 
-def _item(text: str, at: int) -> tuple[int, int] | None:
-    """The list item that a place is in, None if it is in none or in a very long one."""
-    line = text.rfind("\n", 0, at) + 1
-    while not _ITEM.match(text, line):
-        before = text.rfind("\n", 0, max(line - 1, 0)) + 1
-        if line == 0 or at - before > _ITEM_CHARS or not text[before:line].strip():
-            return None
-        line = before
-    stop = _ITEM_END.search(text, at)
-    end = stop.start() if stop else len(text)
-    return (line, end) if end - line <= _ITEM_CHARS else None
-
-
-def _apart(widened: list[Excerpt]) -> tuple[Excerpt, ...]:
+def _apart(wider: list[Excerpt]) -> tuple[Excerpt, ...]:
     """Of those that overlap, the longest."""
     kept: list[Excerpt] = []
-    for one in widened:
+    for one in wider:
         if kept and kept[-1].place[0] == one.place[0] and one.span[0] < kept[-1].span[1]:
             kept[-1] = max(kept[-1], one, key=lambda excerpt: len(excerpt.text))
         else:
@@ -197,15 +213,17 @@ class _Candidate(Struct, frozen=True, kw_only=True):
     terms: frozenset[str]
     context: frozenset[str]  # of title and section
     before: frozenset[str]  # of the sentence before
+    earlier: tuple[str, ...]  # the sentences before it in the passage, the nearest first
 
 
-def _candidates(number: int, passage: Passage) -> list[_Candidate]:
-    context = content_terms(f"{passage.title} {passage.section_path}")
+def _candidates(number: int, passage: Passage, words: Words) -> list[_Candidate]:
+    context = words.of(f"{passage.title} {passage.section_path}")
     found: list[_Candidate] = []
     before: frozenset[str] = frozenset()
+    earlier: tuple[str, ...] = ()
     for index, (start, end) in enumerate(sentences(passage.text)):
         text = passage.text[start:end].strip()
-        terms = content_terms(text)
+        terms = words.of(text)
         if _readable(text):
             found.append(
                 _Candidate(
@@ -216,9 +234,10 @@ def _candidates(number: int, passage: Passage) -> list[_Candidate]:
                     terms=terms,
                     context=context,
                     before=before,
+                    earlier=earlier,
                 )
             )
-        before = terms
+        before, earlier = terms, (text, *earlier)
     return found
 
 
@@ -233,13 +252,24 @@ def _weights(asked: frozenset[str], sentence_terms: list[frozenset[str]]) -> dic
 
 
 def _scored(question: str, one: _Candidate, weights: dict[str, float]) -> Excerpt:
-    score = sum(weight * _share(term, one) for term, weight in weights.items()) / sum(weights.values())
+    score = _shown(one, weights, frozenset())
     if not one.terms - weights.keys() - one.context:  # says nothing that the question didn't
         score *= REPEATED_SHARE
-    if _is_of_wanted_kind(question, one.text):
+    if is_of_wanted_kind(question, one.text):
         score += KIND_BONUS
     score *= 1 - RANK_PRIOR * (one.passage.rank - 1)
     return Excerpt(block_id=one.passage.block_id, text=one.text, score=score, place=one.place, span=one.span)
+
+
+def _shown(one: _Candidate, weights: dict[str, float], kinds: frozenset[str]) -> float:
+    return _portion(weights, kinds, lambda term: _share(term, one))
+
+
+def _portion(weights: dict[str, float], kinds: frozenset[str], share: Callable[[str], float]) -> float:
+    """What share of the question's weight is shown, 0..1; that a kind is not weighs little."""
+    shares = {term: share(term) for term in weights}
+    total = sum(weight * (1.0 if shares[term] or term not in kinds else KIND_SHARE) for term, weight in weights.items())
+    return sum(weight * shares[term] for term, weight in weights.items()) / total
 
 
 def _share(term: str, one: _Candidate) -> float:
@@ -250,12 +280,6 @@ def _share(term: str, one: _Candidate) -> float:
     return BEFORE_SHARE if term in one.before else 0.0
 
 
-def _is_of_wanted_kind(question: str, sentence: str) -> bool:
-    if _WANTS_TIME.search(question):
-        return _TIME.search(sentence) is not None
-    return _WANTS_NUMBER.search(question) is not None and _NUMBER.search(sentence) is not None
-
-
-def _coverage(passage: Passage, weights: dict[str, float]) -> float:
-    shown = content_terms(f"{passage.title}\n{passage.section_path}\n{passage.text}")
-    return sum(weight for term, weight in weights.items() if term in shown) / sum(weights.values())
+def _coverage(passage: Passage, weights: dict[str, float], kinds: frozenset[str], words: Words) -> float:
+    shown = words.of(f"{passage.title}\n{passage.section_path}\n{passage.text}")
+    return _portion(weights, kinds, lambda term: float(term in shown))

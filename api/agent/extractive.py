@@ -15,10 +15,11 @@ from msgspec import Struct
 from api.agent.decisions import Finish, ProtocolError, ToolAction
 from api.agent.drive import Stopwatch
 from api.agent.exact_names import exact_names
-from api.agent.excerpts import Passage, Picked, asked_terms, pick
+from api.agent.excerpts import Passage, Picked, pick
 from api.agent.observation import Envelope, opened
 from api.agent.react import parse
 from api.agent.steps import AskFailed, AskModel, Replied, Wording
+from api.agent.wanted import asked_terms, asks_denied
 from api.agent.words import content_terms
 from api.tools.search_blocks import MAX_QUERY
 from shared.llm.port import Message
@@ -27,7 +28,9 @@ from shared.types.documents import PATH_SEPARATOR, ROOT_PATH
 
 EXTRACTIVE_MODEL = "citebound/extractive-1"
 ENOUGH = 0.45  # share of the question's weight that a passage must show to be quoted
-ENOUGH_ZH = 0.35  # pairs of characters meet by chance less often than words do
+ENOUGH_HERE = 0.28  # the same of a quoted sentence with its headings; the other words may stand round it
+ENOUGH_HERE_ZH = 0.45  # pairs of characters: a Chinese sentence has fewer chances to miss a word
+ENOUGH_NAMED = 0.3  # of both, where the question names the document
 WEAK = 0.65  # below it the section of the best passage is read whole before quoting
 READ_TOKENS = 6_000  # of a section that may be read whole
 CITED_HITS = 5  # places of a scan that an answer names
@@ -133,8 +136,9 @@ def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: W
         and (more := _look_further(question, shown, picked))
     ):
         return more
-    if picked.coverage < _enough(question) or not picked.excerpts:
-        return _end("Refuse", "reason", _refusal(question, shown, wording, unshown=picked.unshown, scoped=scoped))
+    if not _is_enough(question, picked, alone=scoped and len({one.doc_id for one in _passages(shown)}) == 1):
+        unshown = (*picked.unshown, *picked.unnamed)
+        return _end("Refuse", "reason", _refusal(question, shown, wording, unshown=unshown, scoped=scoped))
     preface = wording.render("extractive", part="preface")
     quotes = [
         wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
@@ -142,15 +146,21 @@ def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: W
     return _end("Finish", "answer", "\n\n".join([preface, *quotes]))
 
 
-def _enough(question: str) -> float:
-    return ENOUGH_ZH if detect_lang(question) == "zh" else ENOUGH
+def _is_enough(question: str, picked: Picked, *, alone: bool) -> bool:
+    """`alone`: the caller chose documents, and all that was found is of one of them."""
+    if not picked.excerpts:
+        return False
+    if (picked.named or alone) and not asks_denied(question):
+        return min(picked.coverage, picked.shown) >= ENOUGH_NAMED
+    here = ENOUGH_HERE_ZH if detect_lang(question) == "zh" else ENOUGH_HERE
+    return picked.coverage >= ENOUGH and picked.shown >= here
 
 
 def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str | None:
-    """One scan for an exact identifier that no passage shows, then the section round the best passage if it is small."""
+    """One scan for an identifier or name that no passage shows, then the section round the best passage if it is small."""
     done = {one.tool for one in shown}
     seen = "\n".join(passage.text for passage in _passages(shown)).casefold()
-    exact = [name for name in exact_names(question) if name.casefold() not in seen]
+    exact = [name for name in (*exact_names(question), *picked.unnamed) if name.casefold() not in seen]
     if exact and "scan_term" not in done:
         return _act("scan_term", term=exact[0])
     best = picked.best

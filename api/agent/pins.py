@@ -6,13 +6,18 @@ Years, quarters, halves, months, days, ordinals (第三章, the 4th edition, cha
 import re
 from calendar import month_name
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from msgspec import Struct
 
+from api.agent.compared import without_standards
 from api.agent.facts import facts, plain_text
 from api.agent.numerals import in_digits
 from api.agent.sought import Searched, Sought
 from api.agent.units import usual
+
+Key: TypeAlias = tuple[str, str]  # kind, value
 
 
 class Pin(Struct, frozen=True):
@@ -23,7 +28,7 @@ class Pin(Struct, frozen=True):
     written: str
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         return (self.kind, self.value)
 
 
@@ -35,7 +40,8 @@ _QUARTER = Sought(
 )
 _HALF = Sought(r"([上下])半年|\b(first|second) half\b|\b(H[12])\b")
 _MONTH = re.compile(
-    r"\b(January|February|March|April|June|July|August|September|October|November|December)\b"
+    r"\b(January|February|March|April|June|July|August|September|October|November|December"
+    r"|january|february|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:in|of|since|by|until|during|last|this|from|to|and) (May)\b"
 )
 _MONTHS = {name: str(number) for number, name in enumerate(month_name) if name}
@@ -60,7 +66,7 @@ def pins(text: str) -> tuple[Pin, ...]:
     plain = plain_text(text).translate(_SIMPLIFIED)
     found = [*_years(plain), *_periods(plain)]
     for match in _MONTH.finditer(plain):
-        found.append(Pin("month", _MONTHS[match[1] or match[2]], match[1] or match[2]))
+        found.append(Pin("month", _MONTHS[(match[1] or match[2]).title()], match[1] or match[2]))
     found += _ordinals(plain)
     said = facts(text)
     for date in said.dates:
@@ -95,21 +101,55 @@ def _once(found: Sequence[Pin]) -> tuple[Pin, ...]:
     return tuple({pin.key: pin for pin in reversed(found)}.values())[::-1]
 
 
-def unshown(asked: tuple[Pin, ...], sentence: str, around: str) -> tuple[Pin, ...]:
-    """Those `asked` for that neither the sentence shows nor, unless the sentence is about another one, what is `around` it."""
+def unshown(asked: tuple[Pin, ...], sentence: str, around: Sequence[str]) -> tuple[Pin, ...]:
+    """Those `asked` for that neither the sentence shows nor, unless the sentence is about another one, what is `around` it.
+
+    `around`: what may say what the sentence is about, the nearest first; the first that is about any year decides about years, and so on.
+    """
     if not asked:
         return ()
-    here, near = pins(sentence), {pin.key for pin in pins(around)}
-    shown = {pin.key for pin in here}
-    others = {_rivalry(pin) for pin in here}
-    return tuple(pin for pin in asked if pin.key not in shown and (_rivalry(pin) in others or pin.key not in near))
+    here = _said(sentence)
+    return tuple(
+        pin
+        for pin in asked
+        if pin.key not in here.shown and (_rivalry(pin.key) in here.about or not _is_around(pin.key, around))
+    )
 
 
-def _rivalry(pin: Pin) -> str:
+class _Said(Struct, frozen=True, kw_only=True):
+    """`shown`: every pin of a text; `own`: those it doesn't only compare with; `about`: what these are one of."""
+
+    shown: frozenset[Key]
+    own: frozenset[Key]
+    about: frozenset[str]
+
+
+@lru_cache(maxsize=2_048)
+def _said(text: str) -> _Said:
+    shown = frozenset(pin.key for pin in pins(text))
+    plain = plain_text(text)
+    rest = without_standards(plain)
+    own = shown if rest == plain else frozenset(pin.key for pin in pins(rest))
+    return _Said(shown=shown, own=own, about=frozenset(map(_rivalry, own)))
+
+
+def _is_around(key: Key, around: Sequence[str]) -> bool:
+    for said in map(_said, around):
+        if key in said.own:
+            return True
+        if _rivalry(key) in said.about:
+            return False
+        if key in said.shown:
+            return True
+    return False
+
+
+def _rivalry(key: Key) -> str:
     """What two pins share that can't both be meant; amounts share nothing."""
-    if pin.kind not in _RIVALS:
-        return f"{pin.kind} {pin.value}"
-    return f"{pin.kind} {pin.value.partition(' ')[2]}" if pin.kind == "ordinal" else pin.kind
+    kind, value = key
+    if kind not in _RIVALS:
+        return f"{kind} {value}"
+    return f"{kind} {value.partition(' ')[2]}" if kind == "ordinal" else kind
 
 
 def _years(plain: str) -> list[Pin]:

@@ -14,10 +14,10 @@ from typing import Literal
 from msgspec import Struct
 
 from api.agent.exact_names import absent
-from api.agent.excerpts import asked_terms
 from api.agent.ledger import shown_text
 from api.agent.paths.evidence import Look
 from api.agent.pins import pins, unshown
+from api.agent.wanted import asked_terms
 from api.agent.words import content_terms
 from shared.text.lang import detect_lang
 from shared.types.runs import LedgerEntry
@@ -60,7 +60,7 @@ def signals(question: str, looks: Sequence[Look]) -> Signals:
         max((len(asked & content_terms(text)) / len(asked) for asked in wordings), default=0.0) for text in shown
     ]
     fixed = pins(question)
-    about = [{pin.key for pin in unshown(fixed, text, "")} for text in shown]
+    about = [{pin.key for pin in unshown(fixed, text, ())} for text in shown]
     return Signals(
         blocks=len(blocks),
         coverage=round(max(covered, default=0.0), 3),

@@ -398,6 +398,50 @@ def test_without_a_model_the_figure_of_another_year_or_quarter_is_no_answer(
     assert text.strip() in {citation.quote.strip() for citation in asked.answer.citations}
 
 
+@promise("P12")
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("英国国会与比特币有什么关系？", "英国国会由上议院和下议院组成，英国国会位于伦敦。\n"),
+        ("星海科技2024年的利润是多少？", "星海科技2023年的利润为六千万元。星海科技计划在2024年上市。\n"),
+        ("Who approved the supply agreement with Grundfos?", "Maria Lund approved the supply agreement with Halden.\n"),
+    ],
+)
+def test_without_a_model_what_is_said_of_another_is_no_answer(world: World, question: str, text: str) -> None:
+    world.publish(*CORPUS, a_document("报告.md", text, title="Notes"))
+    assert ask(world, question).answer.status == "refused"
+
+
+@promise("P12")
+@pytest.mark.parametrize(
+    ("question", "text", "sentence"),
+    [
+        (
+            "第三季度的退货率是多少？",
+            "2023年第三季度营业收入为4.82亿元。退货率为2.3%，比第二季度的3.1%有所下降。\n",
+            "退货率为2.3%，比第二季度的3.1%有所下降。",
+        ),
+        (
+            "远程办公制度什么时候开始生效？",
+            "员工每周可远程办公两天。本制度自2024年3月1日起施行。\n",
+            "本制度自2024年3月1日起施行。",
+        ),
+        (
+            "When does the remote work policy come into force?",
+            "Staff may work from home. This remote work policy is valid from 1 March 2024.\n",
+            "This remote work policy is valid from 1 March 2024.",
+        ),
+    ],
+)
+def test_without_a_model_the_sentence_that_answers_is_quoted_however_it_puts_it(
+    world: World, question: str, text: str, sentence: str
+) -> None:
+    world.publish(*CORPUS, a_document("报告.md", text, title="远程办公制度"))
+    answer = ask(world, question).answer
+    assert answer.status == "complete"
+    assert sentence in answer.text
+
+
 @promise("P6")
 @pytest.mark.parametrize(
     ("question", "sentence"),
