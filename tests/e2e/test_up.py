@@ -17,6 +17,12 @@ from tests.e2e.conftest import Running
 from tests.e2e.processes import family, gone, until
 from tests.promises import promise
 
+README_QUESTION = "第三季度的退货率是多少？"
+QUARTER_ZH = """# 星海科技季度报告
+
+2023年第三季度营业收入为4.82亿元，同比增长12.5%。退货率为2.3%，比第二季度的3.1%有所下降。公司计划在2024年进入东南亚市场。
+"""
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
@@ -24,6 +30,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 @promise("P7")
 def test_a_stranger_imports_a_folder_asks_and_opens_the_citation(start: Callable[[], Running], docs: Path) -> None:
     running = start()
+    assert f'ask "{README_QUESTION}"' in (ROOT / "README.md").read_text(encoding="utf-8")
+    (docs / "季报.md").write_text(QUARTER_ZH, encoding="utf-8")
 
     imported = running.command("import", str(docs), "--json")
     assert imported.returncode == 3, imported.stderr  # 空.txt fails alone
@@ -31,7 +39,11 @@ def test_a_stranger_imports_a_folder_asks_and_opens_the_citation(start: Callable
     assert outcome["state"] == "completed"
     assert [(one["key"], one["code"]) for one in outcome["failed_documents"]] == [("空.txt", "empty")]
 
-    for question, marks in (("水泵的机械密封多久更换一次？", "500"), ("When must crane 4 stop lifting?", "18")):
+    for question, marks in (
+        ("水泵的机械密封多久更换一次？", "500"),
+        ("When must crane 4 stop lifting?", "18"),
+        (README_QUESTION, "退货率为2.3%，比第二季度的3.1%有所下降。"),
+    ):
         asked = running.command("ask", question, "--json")
         answer = json.loads(asked.stdout)
         assert answer["extractive"]
@@ -46,7 +58,7 @@ def test_a_stranger_imports_a_folder_asks_and_opens_the_citation(start: Callable
     scanned = running.command("scan", "E-17")
     assert "报警代码" in scanned.stdout
     listed = json.loads(running.command("documents", "--json").stdout)
-    assert len(listed) == 2
+    assert len(listed) == 3
     assert running.command("doctor").returncode == 0
 
     processes = family(running.process.pid)
