@@ -166,11 +166,11 @@ def _marks(where: Searched) -> list[_Mark]:
     """Every word of polarity, in order. No word counts for two sides of one axis."""
     found = [(start, end, _NEGATED, 0) for start, end in NEGATION.all_in(where)]
     for axis, sides in enumerate(AXES):
-        taken: list[tuple[int, int]] = []
+        taken: set[int] = set()
         for side, sought in enumerate(sides):
             for start, end in sought.all_in(where):
-                if not any(first < end and start < last for first, last in taken):
-                    taken.append((start, end))
+                if taken.isdisjoint(range(start, end)):
+                    taken.update(range(start, end))
                     found.append((start, end, axis, side))
     return sorted(found)
 
