@@ -61,7 +61,10 @@ def narrowed(sentence: str, shown: str) -> bool:
 def spread(sentence: str, shown: str) -> bool:
     """Whether what the sentence says of one stands in the source of another, or the other way round."""
     places = _places(sentence, shown)
+    core = _bare(sentence)
     checks: Sequence[Callable[[str, str], bool]] = (_of_another, _another_figure, _set_aside, _turned)
+    if core and all(core in _bare(place) for place in places):  # in one piece: nothing was put together
+        checks = (_set_aside,)
     return bool(places) and any(all(one(sentence, place) for place in places) for one in checks)
 
 
