@@ -211,8 +211,14 @@ function part(title, lines) {
 function missing(snapshot) {
   const failed = snapshot?.failed_documents ?? [];
   if (!failed.length) return null;
-  const shown = failed.map((one) => el("li", {}, el("strong", {}, one.key), " ", el("span.hint", {}, words.failures[one.code] ?? one.reason)));
+  const shown = failed.map((one) => el("li", {}, el("strong", {}, one.key), " ", el("span.hint", {}, because(one))));
   return el("details.part.steps", {}, el("summary", {}, `${words.run.missing}${words.colon}${failed.length}`), el("p.hint", {}, words.run.missing_hint), el("ul.notes.missing", {}, ...shown));
+}
+
+/** Why a document could not be read, and what to do about just that kind of file. */
+function because({ code, reason }) {
+  const kind = Object.keys(words.save_as).find((name) => reason.includes(`(.${name})`));
+  return kind ? fill(words.failures.of_kind, { from: `.${kind}`, to: words.save_as[kind] }) : (words.failures[code] ?? reason);
 }
 
 function copier(answer) {

@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from api.web.assets import ASSETS
 from api.web.sign_in import own_path
 from api.web.words import WORDS
-from tests.contract.http.leaking import a_key
-from tests.contract.http.site import ORIGIN, Site
+from tests.contract.http.leaking import SEEN_GAP, a_key, publish
+from tests.contract.http.site import LEAVE, ORIGIN, Site
 from tests.contract.http.test_reading import BROWSER, Page
 
 KEY = "the-key-of-the-owner"
@@ -207,3 +208,16 @@ def test_without_a_demanded_key_there_is_nothing_to_sign_in_to(site: Site) -> No
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil", "/a\nb", "evil", ""])
 def test_signing_in_leads_nowhere_else(target: str) -> None:
     assert own_path(target) == "/"
+
+
+@pytest.mark.parametrize(
+    ("lang", "told"), [("zh", "无法读取 .xls 文件，请另存为 .xlsx 后添加。"), ("en", ".xls files can’t be read. Save it as .xlsx and add that.")]
+)  # fmt: skip
+def test_of_a_file_of_an_older_kind_one_remedy_is_told_in_one_language(site: Site, lang: str, told: str) -> None:
+    reason = "This is an old Excel workbook (.xls): save it as .xlsx."
+    old = structs.replace(SEEN_GAP, key="报表.xls", code="unsupported", reason=reason)
+    publish(site, 1, LEAVE, failed=[old])
+    with site.client() as client:
+        page = client.get(f"/library?lang={lang}", headers=BROWSER).text
+    assert told in page
+    assert "old Excel workbook" not in page
