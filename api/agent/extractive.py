@@ -42,6 +42,11 @@ _HOW_OFTEN = re.compile(
     r"|how (?:many times|often) (?:does|do|is|are|did|was|were)\b.*\b(?:appear|occur|mention|come up)|number of (?:times|occurrences)",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"(?:(?:你好|您好|大家好|嗨|哈喽|哈囉|在吗|在嗎|早上好|下午好|晚上好"
+    r"|hi|hello|hey|good (?:morning|afternoon|evening))(?:there|[呀啊哦]|[\s，。！？~,.!?])*)+",
+    re.IGNORECASE,
+)
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -124,6 +129,8 @@ class ExtractiveAnswerer:
 
 def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: Wording, scoped: bool) -> str:
     """The next action, in the react protocol, after what was `shown` so far."""
+    if _GREETING.fullmatch(question.strip()):
+        return _end("Clarify", "question", wording.render("extractive", part="greeting"))
     counted = _counted_term(question)
     if not shown and not final:
         return _act("scan_term", term=counted) if counted else _act("search_blocks", query=question.strip()[:MAX_QUERY])

@@ -141,7 +141,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         )
     ),
     "extractive": (
-        *({"part": part} for part in ("preface", "foreign", "nearest")),
+        *({"part": part} for part in ("preface", "foreign", "nearest", "greeting")),
         {"part": "unread", "scoped": False},
         {"part": "quote", "text": "年假五天。", "block_ids": ["abcdefgh.v1#0"]},
         *({"part": "count", "term": "年假", "total": n, "blocks": n, "shown": 1} for n in (1, 7)),

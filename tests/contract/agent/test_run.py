@@ -279,6 +279,8 @@ def test_an_answer_on_a_partial_snapshot_names_what_is_missing(world: World) -> 
     assert "年假细则.pdf" in chat.requests[0].messages[1].content
     assert asked.answer.snapshot is not None
     assert asked.answer.snapshot.failed_documents == (missing,)
+    greeted = ask(world, "你好", chat=None)
+    assert "snapshot_partial" not in greeted.codes()
 
 
 def test_a_cancelled_run_ends_its_spans_and_the_providers_call(world: World) -> None:
@@ -358,6 +360,16 @@ def test_without_a_model_the_best_sentences_are_quoted_and_said_to_be_quoted(
     assert (asked.answer.usage.model_calls, asked.answer.usage.chat_input_tokens) == (0, 0)
     assert asked.answer.manifest is not None
     assert asked.answer.manifest.model == "citebound/extractive-1"
+
+
+@promise("P12")
+@pytest.mark.parametrize(
+    ("greeting", "said"), [("你好！", "请就文档库中的文档提一个具体的问题"), ("Hello there", "Ask something definite")]
+)
+def test_without_a_model_a_greeting_is_asked_back_what_is_wanted(world: World, greeting: str, said: str) -> None:
+    answer = ask(world, greeting).answer
+    assert answer.status == "clarification"
+    assert said in answer.text
 
 
 @promise("P12")
