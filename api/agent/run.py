@@ -203,8 +203,7 @@ async def _run(
     strict = chat is not None and mode == "strict"
     steps = walk(so_far.state, question, chosen, has_model=chat is not None, strict=strict)
     outcome = await drive(steps, driver)
-    looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
-    standing = gaps.limitations(gap, named=missing, wording=wording, looked_up=looked_up)
+    standing = gaps.limitations(gap, named=missing, wording=wording, looked_up=bool(so_far.calls))
     if chat is None:
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
