@@ -212,7 +212,10 @@ def words_of(probe: Probe) -> list[str]:
     def strings(value: object) -> list[str]:
         match value:
             case str():
-                return [value]
+                return [
+                    value,
+                    *(one for one in value.split() if CANARY in one),
+                ]  # a reply may take up one word of a question
             case dict() | list():
                 inner: list[object] = list(value.values() if isinstance(value, dict) else value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
                 return [word for one in inner for word in strings(one)]
