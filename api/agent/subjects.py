@@ -10,6 +10,7 @@ from collections.abc import Set
 from msgspec import Struct
 
 from api.agent.exact_names import identifiers
+from api.agent.wanted import without_asking
 from api.agent.words import content_terms
 
 _RELATION_ZH = re.compile(
@@ -67,7 +68,8 @@ class Subjects(Struct, frozen=True, kw_only=True):
 def subjects(question: str) -> Subjects:
     if _HAN.search(question):
         found = [match[0] for match in _LATIN.finditer(question)]
-        found += [match["name"] for pattern in (_COMPANION_ZH, _OWNER_ZH) for match in pattern.finditer(question)]
+        named = [match["name"] for pattern in (_COMPANION_ZH, _OWNER_ZH) for match in pattern.finditer(question)]
+        found += [name for name in named if without_asking(name) == name]  # not 什么时候开始的, which is a question
     else:
         found = _capitalised(question)
     exact = frozenset(identifiers(question))

@@ -143,6 +143,11 @@ def test_what_never_names_the_subject_of_a_question_is_not_quoted(question: str,
     assert picked(question, text) == []
 
 
+@pytest.mark.parametrize("question", ["猎鹰项目什么时候开始的？", "猎鹰项目谁负责的？", "猎鹰项目是从哪一年开始的？"])
+def test_a_question_that_ends_in_a_particle_names_nobody_by_it(question: str) -> None:
+    assert picked(question, "猎鹰项目由王强负责，于2021年3月开始。")
+
+
 def test_of_two_agreements_the_one_with_the_party_asked_for_is_quoted() -> None:
     found = [
         Passage(
