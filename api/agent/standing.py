@@ -29,7 +29,7 @@ _SET_ASIDE = re.compile(
     r"\bnot\s+([^,.;]+)|\brather than\s+([^,.;]+)|\binstead of\s+([^,.;]+)|\bexcept(?: for)?\s+([^,.;]+)|(?:不是|并?非)([^，,。；;]+)|除([^，,。；;]{1,20}?)(?:之|以)?外(?!部|地|国|包)|([^，,。；;]{1,12})除外"
 )
 _FROM_TO = re.compile(
-    r"(?:\bfrom|从|由)\s*([^，,。;；]*?\d[^，,。;；]*?)\s*(?:\b(?:up |down )?to|上升到|下降到|上升至|下降至|升至|降至|提高到|减少到|增加到|降低到|到|至)\s*(\D{0,3}\d[\d.,]*)",
+    r"(?:\bfrom|从|由)\s*+([^，,。;；\d]{0,100}+\d[^，,。;；]{0,100}?)(?:\b(?:up |down )?to|上升到|下降到|上升至|下降至|升至|降至|提高到|减少到|增加到|降低到|到|至)\s*(\D{0,3}\d[\d.,]*)",
     re.IGNORECASE,
 )
 _ORDER = re.compile(r"\b(before|after|prior to|than)\b", re.IGNORECASE)

@@ -15,7 +15,7 @@ _LIST_ITEM = re.compile(
     r"(?:[-*+•·▪◦‣–—>|#]|```|~~~|\(?\d{1,3}[.)、）．](?!\d)|[（(]?[一二三四五六七八九十百]{1,4}[)）、.．]|第[一二三四五六七八九十百\d]{1,5}[章节條条款]|[①-⑳]|[A-Za-z][.)]\s)"
 )
 _WORD_BEFORE = re.compile(r"[^\s\"'“‘(（「『\[]{1,24}$")
-_ORDINAL_AT_LINE_START = re.compile(r"^\s*(?:[-*+>#]+\s*)*\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})$")
+_ORDINAL_AT_LINE_START = re.compile(r"^\s*+(?:[-*+>#]\s*+)*+\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})$")
 _ABBREVIATED = (
     "mr mrs ms dr prof sr jr st vs etc e.g i.e cf al fig figs eq eqs no nos vol ed eds pp p ch sec approx est dept univ inc ltd co corp"
     " jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k u.n a.m p.m ph.d m.sc b.sc gen col sgt capt lt"

@@ -12,7 +12,7 @@ _UNSEEN = re.compile(
 )
 # Bullets of the Symbol and Wingdings fonts, which have no characters of their own.
 _BULLETS = str.maketrans("\uf0b7\uf0a7\uf06c\uf06e\uf0a8\uf0d8\uf076\uf0fc\uf0e0", "•▪●■□➢❖✓→")
-_BLANK_LINES_BEFORE = re.compile(r"(?:[^\S\n]*+\n)*+")
+_BLANK_LINES_BEFORE = re.compile(r"\A(?:[^\S\n]*+\n)*+")
 _LONG_BLANK = re.compile(r"[^\S\n]{101,}")  # e.g. a form filled up with blanks; no reader counts them
 
 
@@ -29,4 +29,4 @@ def clean(text: str) -> str:
 
 def trimmed(text: str) -> str:
     """Without blank lines before it and white space after it; an indented first line keeps its indent."""
-    return _BLANK_LINES_BEFORE.sub("", text.rstrip(), count=1)
+    return _BLANK_LINES_BEFORE.sub("", text.rstrip())

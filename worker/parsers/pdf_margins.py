@@ -10,7 +10,7 @@ from worker.parsers.pdf_lines import Line, PageLines
 
 _EDGE_LINES = 3  # from the top and the bottom of a page that may be running heads
 _MARGIN_TOP = 0.86  # of the page's height
-_PAGE_NUMBER = re.compile(r"[\W\d]*(?:第|共|页|頁|page|of|p|seite|von|[ivxlc]+|[\W\d])*", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"(?:第|共|页|頁|page|of|p|seite|von|[ivxlc]|[\W\d])*", re.IGNORECASE)
 
 
 def without_running_heads(pages: Sequence[PageLines]) -> list[Line]:

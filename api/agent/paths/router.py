@@ -51,7 +51,7 @@ _GIVEN = re.compile(
     rf"(?:{_ORDER_ZH}|{_ORDER_EN})[ \t]*[:：.。]?(?:\s*\n\s*(?P<lines>.+)|\s*(?P<quoted>“[^“”]+”|「[^「」]+」|\"[^\"]+\"|```.+```))",
     re.IGNORECASE | re.DOTALL,
 )
-_SENTENCE_END = re.compile(r"[。！.!;；](?=\W*(?:\s|$)|[^\W\da-zA-Z])")
+_SENTENCE_END = re.compile(r"[。！.!;；](?=[^\w\s]{0,20}+(?:\s|$)|[^\W\da-zA-Z])")
 _ASKS = re.compile(
     r"[?？]|什么|哪|谁|多少|几|怎[么样]|如何|为何|是否|吗|呢|多[久长大]|何时|\b(?:what|which|who|whom|whose|when|where|why|how|whether)\b",
     re.IGNORECASE,
