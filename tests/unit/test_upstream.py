@@ -62,7 +62,7 @@ def code_of(status: int, body: object) -> str:
         (503, {"error": {"message": "Loading model", "code": 503}}, "provider_overloaded"),
         (504, None, "provider_timeout"),
         (529, {}, "provider_overloaded"),
-        (308, {}, "provider_bad_request"),
+        (308, {}, "provider_bad_reply"),
     ],
 )
 def test_an_answer_is_understood_by_code_before_words_before_status(status: int, body: object, code: str) -> None:
