@@ -20,6 +20,7 @@ from shared.loopback import is_address, leads_to_loopback
 from shared.settings_load import data_folder, load_settings
 
 T = TypeVar("T")
+_MOST_EVENT = 256 * 1024 * 1024  # bytes: far above an answer with all its citations
 URL = "CITEBOUND_URL"
 START_IT = "start it with ./scripts/run, or name another one with --url or CITEBOUND_URL"
 NAME_THE_KEY = (
@@ -103,7 +104,8 @@ class Api:
             if not reply.is_success:
                 reply.read()
                 raise _problem(reply)
-            parser = EventParser()  # httpx's own lines also end at U+2028 and U+0085, which JSON may hold
+            # httpx's own lines also end at U+2028 and U+0085, which JSON may hold
+            parser = EventParser(most_bytes=_MOST_EVENT)
             for piece in reply.iter_bytes():
                 for data in parser.feed(piece):
                     yield data.decode(errors="replace")
@@ -125,6 +127,12 @@ class Api:
                 f"the connection to {self.base_url} broke ({type(error).__name__})",
                 remedy="look whether it still runs: ./scripts/run doctor",
                 error="interrupted",
+            ) from error
+        except httpx.DecodingError as error:
+            raise CommandFailed(
+                f"what {self.base_url} sent can't be read ({error})",
+                remedy="check that this is the address of Citebound",
+                error="unreadable",
             ) from error
 
 

@@ -93,6 +93,7 @@ def test_a_chat_client_sees_marks_only_where_they_were_verified_and_doubts_besid
     assert marks(content) == {one["marker"] for one in ours["citations"]} == {1}
     assert UNKNOWN not in content
     assert [one["verdict"] for one in ours["citations"]] == ["unsupported"]
-    assert "   > ⚠ " in content
-    assert "99天" in content.split("⚠")[1]
+    answered, beside = content.split("**来源**")
+    assert "满两年享有99天年假。[1]" in answered
+    assert "满两年享有99天年假。" in beside.split("未获出处的完全支持")[1]
     assert {"supported", "unsupported"} <= {one["verdict"] for one in ours["claims"]}

@@ -19,6 +19,7 @@ class Double:
         self.status = 200
         self.kind = "application/json"
         self.body = b"{}"
+        self.coding = "identity"
         self.length: int | None = None  # promised, when it isn't what is sent
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
 
@@ -40,6 +41,7 @@ def make_api(double: Double) -> Generator[Callable[[str | None], Api]]:
             double.asked.append((self.command, self.path, headers, sent))
             self.send_response(double.status)
             self.send_header("Content-Type", double.kind)
+            self.send_header("Content-Encoding", double.coding)
             self.send_header("Content-Length", str(len(double.body) if double.length is None else double.length))
             self.end_headers()
             self.wfile.write(double.body)
@@ -148,3 +150,11 @@ def test_uploaded_files_keep_their_names_inside_the_import(
     assert "# 水泵" in body
     assert '{"label":"资料"}' in body
     assert "资料/笔记.md" in body
+
+
+def test_a_body_whose_coding_is_broken_is_a_failure(double: Double, make_api: Callable[[str | None], Api]) -> None:
+    double.coding = "gzip"
+    double.body = b"no gzip"
+    with pytest.raises(CommandFailed, match="can't be read") as caught:
+        make_api(None).get("/api/x", dict[str, int])
+    assert caught.value.error == "unreadable"
