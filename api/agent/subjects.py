@@ -5,6 +5,7 @@ A与B有什么关系). So are Chinese ones that somebody has dealings with, 与�
 """
 
 import re
+from calendar import day_name, month_name
 from collections.abc import Set
 
 from msgspec import Struct
@@ -31,31 +32,7 @@ _COMPANION_ZH = re.compile(
     r"(?:与|與|和|跟|同)(?P<name>[\u4e00-\u9fff]{2,8}?)(?=的|之间|之間|签|簽|合作|订|訂|达成|達成)"
 )
 _OWNER_ZH = re.compile(r"^(?:请问)?(?P<name>[^\W\d_在是与與和从從对對被把由为為以于於就所有A-Za-z]{3,10}?)的(?!时|時)")
-_NO_NAME = frozenset(
-    [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-        "Monday",
-        "Tuesday",
-        "Wednesday",
-        "Thursday",
-        "Friday",
-        "Saturday",
-        "Sunday",
-        "English",
-        "Chinese",
-    ]
-)
+_NO_NAME = frozenset([*month_name[1:], *day_name, "English", "Chinese"])
 
 
 class Subjects(Struct, frozen=True, kw_only=True):
