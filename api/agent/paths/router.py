@@ -100,12 +100,6 @@ def route(question: str, *, wanted: WantedPath, has_model: bool, sourced: bool, 
             assert_never(wanted)
 
 
-def check_path(wanted: WantedPath, *, has_model: bool) -> None:
-    """Raises: InvalidArgument."""
-    if not has_model:
-        _without_model(wanted)
-
-
 def _without_model(wanted: WantedPath) -> Route:
     if wanted in NEEDS_MODEL:
         raise InvalidArgument(
