@@ -36,12 +36,16 @@ def ask(state: State, *, final: bool) -> Asking:
 
 def ask_last(state: State) -> Asking:
     """The final call, on whatever is left of budget and time."""
+    code = unaskable(state)
+    return _unasked(code, state.elapsed_ms) if code else (yield from ask(state, final=True))
+
+
+def unaskable(state: State) -> str | None:
+    """Why no final call can be made, if so."""
     verdict = state.afford(final=True)
     if isinstance(verdict, Refused):
-        return _unasked(verdict.code, state.elapsed_ms)
-    if state.elapsed_ms >= state.deadlines.run_ms:
-        return _unasked("time", state.elapsed_ms)
-    return (yield from ask(state, final=True))
+        return verdict.code
+    return "time" if state.elapsed_ms >= state.deadlines.run_ms else None
 
 
 def withdraw(state: State, code: LimitCode) -> Withdrawing:

@@ -8,13 +8,11 @@ Source: spec/05.
 from collections.abc import Generator
 from typing import TypeAlias, assert_never, get_args
 
-from api.agent import budget
 from api.agent.acting import act
 from api.agent.asking import ask, withdraw
 from api.agent.budget import LimitCode
 from api.agent.decisions import TOO_SHORT, Decision, Finish, ProtocolError, ToolAction
-from api.agent.ending import Steps, closed, finished, last
-from api.agent.observation import HarnessStatus, envelope
+from api.agent.ending import Steps, closed, correct, finished, last, misspoke
 from api.agent.protocols import decide, offered
 from api.agent.state import State
 from api.agent.steps import (
@@ -74,10 +72,10 @@ def _decided(state: State, decision: Decision) -> Perhaps:
     match decision:
         case Finish():
             return finished(state, decision, closed=None)
-        case ProtocolError(problem=problem, detail=detail):
-            return (yield from _misspoke(state, Misspoken(problem=problem, detail=detail)))
+        case ProtocolError():
+            return (yield from _misspoke(state, misspoke(decision)))
         case ToolAction(tool=tool) if tool not in state.start.tools:
-            return (yield from _misspoke(state, Misspoken(problem="tool_unavailable", detail=tool)))
+            return (yield from _misspoke(state, misspoke(decision)))
         case ToolAction():
             state.misspoken = 0
             refused = yield from act(state, decision)
@@ -90,16 +88,7 @@ def _misspoke(state: State, misspoken: Misspoken) -> Perhaps:
     """Tell the model what was wrong; the second time in a row ends the run, with an answer if evidence is in hand."""
     yield misspoken
     state.misspoken += 1
-    message = state.wording.render(
-        "protocol_error",
-        problem=misspoken.problem,
-        detail=misspoken.detail,
-        tools=sorted(state.start.tools),
-        reply_tokens=budget.reply_room(state.limits),
-        protocol=state.start.protocol,
-    )
-    status: HarnessStatus = "tool_unavailable" if misspoken.problem == "tool_unavailable" else "protocol_error"
-    state.talk.observe(envelope(status, message=message))
+    correct(state, misspoken, final=False)
     if state.misspoken < MISSPOKEN_IN_A_ROW:
         return None
     if not state.ledger.blocks:
@@ -120,9 +109,7 @@ def _after_failure(state: State, failure: AskFailed) -> Steps:
 
 
 def _finalize(state: State, why: str) -> Steps:
-    """The last turn: no tools, the best answer from what is in hand, or a stated end. `why`: what closed the tools."""
-    state.turn += 1
-    yield TurnStarted(turn=state.turn, final=True)
+    """The end: no tools, the best answer from what is in hand, or a stated end. `why`: what closed the tools."""
 
     def request(_: str | None) -> str:
         blocks = len(state.ledger.blocks)

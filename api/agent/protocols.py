@@ -5,8 +5,9 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from api.agent import native, react
-from api.agent.decisions import Decision, ProtocolError
+from api.agent.decisions import Decision, Finish, ProtocolError
 from api.agent.steps import Replied, Start
+from api.agent.wordless import wordless
 from shared.llm.port import Function
 
 
@@ -25,6 +26,9 @@ def decide(reply: Replied, start: Start, *, final: bool, asked_before: bool = Fa
     """`asked_before`: the reply before this one was text without a clear ending."""
     cut = reply.finish_reason == "length"
     decision = _decided(reply, start, final=final, asked_before=asked_before, cut=cut)
+    if isinstance(decision, Finish) and wordless(decision.text, signs=not start.tools):
+        problem = "cut" if decision.cut else "empty_answer"
+        return ProtocolError(thought=decision.thought, problem=problem, detail="", kept=decision.kept)
     if cut and isinstance(decision, ProtocolError) and decision.problem in ("empty", "thinking_only"):
         return replace(decision, problem="reasoning_cut")  # whether or not the provider shows what the model thought
     return decision

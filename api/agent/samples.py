@@ -66,8 +66,9 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
     ),
     "ending": tuple({"name": name} for names in ENDINGS.items() for name in names),
     "protocol_error": tuple(
-        {"problem": problem, "detail": "foo", "tools": ["a", "b"], "reply_tokens": 3300, "protocol": protocol}
+        {"problem": problem, "detail": "foo", "tools": ["a", "b"], "reply_tokens": 3300, "protocol": protocol, "final": final}
         for protocol in _PROTOCOLS
+        for final in (False, True)
         for problem in (*get_args(Problem), "tool_unavailable")
     ),
     "limitation": (

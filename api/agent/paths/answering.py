@@ -12,7 +12,6 @@ from api.agent.protocols import offered
 from api.agent.state import State
 from api.agent.steps import Effect, Event, Noted
 from shared.telemetry import names
-from shared.types.events import TurnStarted
 from shared.types.runs import PathName
 
 Opening: TypeAlias = Generator[Effect, Event | None, None]
@@ -51,8 +50,6 @@ def answer(
     """`uncovered`, `unlooked`: parts of the question that nothing was found for, that the search was not done with. `careful`: what was found may not be what is meant.
     `closed`: why looking things up ended early, if it did.
     """
-    state.turn += 1
-    yield TurnStarted(turn=state.turn, final=True, purpose="answer")
 
     def request(closed: str | None) -> str:
         return state.wording.render(
@@ -65,4 +62,4 @@ def answer(
             protocol=state.start.protocol,
         )
 
-    return (yield from last(state, request, closed=closed))
+    return (yield from last(state, request, closed=closed, purpose="answer"))

@@ -26,6 +26,7 @@ from api.agent.state import State
 from api.agent.stated import stated
 from api.agent.steps import Effect, Event, Outcome
 from api.agent.verify import check
+from api.agent.wordless import wordless
 from shared.types.runs import LedgerEntry
 
 Opinion = Literal["supported", "contradicted", "not_shown"]
@@ -139,7 +140,7 @@ def _mended(state: State, outcome: Outcome, ending: Finish, text: str, wrong: Se
         text = without(text, list(wrong)).strip()
         ending = replace(ending, text=text)
     reason = outcome.reason
-    if not text:
+    if wrong and wordless(text, signs=False):
         ending = replace(ending, ending="refusal", text=state.wording.render("failure", code="unsupported"))
         reason = "unsupported"
     return replace(

@@ -6,7 +6,6 @@ from api.agent.ending import Steps, last
 from api.agent.prompting import Asked, task
 from api.agent.protocols import offered
 from api.agent.state import State
-from shared.types.events import TurnStarted
 
 
 def direct(state: State, asked: Asked) -> Steps:
@@ -14,6 +13,4 @@ def direct(state: State, asked: Asked) -> Steps:
     state.talk.offer(offered(state.start, final=True))
     state.talk.say("system", state.wording.render("direct"))
     state.limit("not_looked_up")
-    state.turn += 1
-    yield TurnStarted(turn=state.turn, final=True, purpose="direct")
-    return (yield from last(state, lambda _: task(state.wording, asked), closed=None))
+    return (yield from last(state, lambda _: task(state.wording, asked), closed=None, purpose="direct"))

@@ -427,11 +427,50 @@ def test_the_final_turn_too_withdraws_what_was_never_read() -> None:
     assert [one.code for one in played.outcome.limitations] == ["brake_count", "context_budget_exceeded"]
 
 
-@pytest.mark.parametrize("reply", [search("again"), "", "Thought: hm"])
-def test_a_final_turn_without_an_answer_ends_the_run_deterministically(reply: str) -> None:
-    played = play([search("a"), result(block(0)), reply], limits=Limits(max_tool_calls=1))
-    assert ending(played) == ("broken", "finalization_failed")
+UNUSABLE = [search("again"), "", "Thought: hm", "Action: Finish[……]", f"—【来源：{DOC}.v1#0】", "## 结论\n\n答案："]
+
+
+@pytest.mark.parametrize("reply", UNUSABLE)
+def test_a_final_reply_that_is_no_answer_is_told_so_and_asked_for_once_more(reply: str) -> None:
+    played = play([search("a"), result(block(0)), reply, FINISH], limits=Limits(max_tool_calls=1))
+    assert ending(played) == ("answer", "brake_count")
     assert len(played.noted(Misspoken)) == 1
+    told = envelope(observations(played.asked[-1])[-1].split("\n\n")[-1])
+    assert told["harness_status"] in ("protocol_error", "tool_unavailable")
+    assert json.loads(told["message"])["final"] is True
+    assert [(one.turn, one.final) for one in played.noted(TurnStarted) if isinstance(one, TurnStarted)] == [
+        (1, False),
+        (2, True),
+        (3, True),
+    ]
+
+
+@pytest.mark.parametrize("reply", UNUSABLE)
+def test_two_final_replies_without_an_answer_end_the_run_deterministically(reply: str) -> None:
+    played = play([search("a"), result(block(0)), reply, reply], limits=Limits(max_tool_calls=1))
+    assert ending(played) == ("broken", "finalization_failed")
+    assert len(played.noted(Misspoken)) == 2
+
+
+def test_a_final_reply_is_not_asked_for_again_after_the_time_is_over() -> None:
+    limits = Limits(max_tool_calls=1)
+    late = says("", elapsed_ms=1_000 * limits.max_wall_seconds)
+    played = play([search("a"), result(block(0)), late], limits=limits)
+    assert ending(played) == ("broken", "finalization_failed")
+
+
+def test_a_final_reply_is_not_asked_for_again_when_it_can_not_be_paid() -> None:
+    limits = Limits(max_tool_calls=0, max_request_tokens=4_000)
+    costly = says("", usage=ChatUsage(input_tokens=3_000, output_tokens=900))
+    assert ending(play([costly], limits=limits)) == ("broken", "finalization_failed")
+
+
+@pytest.mark.parametrize("reply", ["Action: Finish[……]", "Action: Clarify[？]", f"Finish[【来源：{DOC}.v1#0】]"])
+def test_a_reply_that_says_nothing_is_no_ending(reply: str) -> None:
+    played = play([reply, FINISH])
+    assert ending(played) == ("answer", "finished")
+    told = envelope(observations(played.asked[1])[0])
+    assert json.loads(told["message"])["problem"] == "empty_answer"
 
 
 def test_a_cut_final_answer_is_given_and_said_to_be_cut() -> None:
@@ -459,7 +498,7 @@ def test_a_model_that_thinks_to_its_limit_breaks_a_run_with_the_reason_and_what_
         else says("", calls=(FunctionCall(call_id="c", name="search_blocks", arguments='{"query": "a"}'),))
     )
     planning = play([thought, thought], protocol=protocol)
-    last = play([first, result(block(0)), thought], limits=Limits(max_tool_calls=1), protocol=protocol)
+    last = play([first, result(block(0)), thought, thought], limits=Limits(max_tool_calls=1), protocol=protocol)
     for played in (planning, last):
         assert ending(played) == ("broken", "reasoning_cut")
         for wording in WORDINGS:

@@ -49,7 +49,29 @@ def test_a_direct_answer_can_not_cite() -> None:
     assert "citation_removed" in {one.code for one in verified.limitations}
 
 
+@pytest.mark.parametrize(("question", "reply"), [("只用一个表情回答我", "👍"), ("“无穷”的符号怎么写？", "∞")])
+def test_a_sign_may_be_all_that_a_direct_answer_is_asked_for(question: str, reply: str) -> None:
+    assert finish(walked("direct", question, [reply]).outcome, wording=ZH).text == reply
+
+
+@pytest.mark.parametrize("reply", ["", "……", "Action: Finish[", 'Action: search_blocks[{"query": "你好"}]'])
+def test_a_direct_reply_that_is_no_answer_is_asked_for_once_more(reply: str) -> None:
+    played = walked("direct", "你好", [reply, "你好！"], reason="small_talk")
+    assert purposes(played) == ["direct", "direct"]
+    assert finish(played.outcome, wording=ZH).text == "你好！"
+
+
 # --- pipeline
+
+
+@pytest.mark.parametrize("reply", ["", "👍", f"……【来源：{LEAVE.block_id}】", 'Action: search_blocks[{"query": "年假"'])
+def test_the_pipelines_answer_is_asked_for_once_more_when_it_is_none(reply: str) -> None:
+    script = [as_json(query="年假"), result(LEAVE), reply, ends(f"五天【来源：{LEAVE.block_id}】。")]
+    played = walked("pipeline", "员工的年假有几天？", script)
+    assert purposes(played) == ["rewrite", "search", "answer", "answer"]
+    assert finish(played.outcome, wording=ZH).status == "complete"
+    again = walked("pipeline", "员工的年假有几天？", [*script[:3], reply])
+    assert (again.outcome.reason, finish(again.outcome, wording=ZH).status) == ("finalization_failed", "failed")
 
 
 def test_the_pipeline_rewrites_searches_once_and_answers() -> None:
