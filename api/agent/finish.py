@@ -13,10 +13,12 @@ from api.agent.cited import CheckedClaim, citation, problem
 from api.agent.decisions import Ending, Finish
 from api.agent.harmless import harmless
 from api.agent.ledger import Ledger, shown_text
+from api.agent.leftovers import without_leftovers
 from api.agent.limiting import limitation
 from api.agent.stated import is_frame, stated, tells_of_search
 from api.agent.steps import Outcome, Wording
 from api.agent.verify import Checked, check
+from api.agent.wordless import wordless
 from shared.aside import at_once
 from shared.types.runs import Citation, CitationMode, ClaimCheck, Limitation, Status
 
@@ -80,23 +82,28 @@ def finishing(
         return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
     dropped = 0
     if mode == "strict":
-        judged, dropped = yield from _dropping(outcome.ending, outcome.ledger, question)
+        judged, dropped = yield from _dropping(outcome, question)
     else:
-        judged = yield from _judged(harmless(outcome.ending.text), outcome.ledger, question)
+        judged = yield from _judged(_as_read(outcome, question), outcome.ledger, question)
     resolved, claims = judged.resolved, judged.claims
     citations = tuple(
         citation(number, outcome.ledger.of(block_id), claims, wording)
         for number, block_id in zip(resolved.numbers, resolved.block_ids, strict=True)
     )
-    looked_up = all(one.code != "not_looked_up" for one in outcome.limitations)
     found = _found_limitations(
-        outcome.ending.ending, citations, judged, dropped=dropped, looked_up=looked_up, mode=mode, wording=wording
+        outcome.ending.ending,
+        citations,
+        judged,
+        dropped=dropped,
+        looked_up=_looked_up(outcome),
+        mode=mode,
+        wording=wording,
     )
     status, reason = _STATUS[outcome.ending.ending], outcome.reason
     if status == "complete" and (outcome.closed or any(one.code in _MAKES_PARTIAL for one in (*limitations, *found))):
         status = "partial"
     text = resolved.text
-    if dropped and not text:
+    if dropped and wordless(text, signs=False):
         status, reason, text = "refused", "unsupported", wording.render("failure", code="unsupported")
     return Verified(
         status=status,
@@ -112,12 +119,26 @@ def finishing(
 
 def judge(outcome: Outcome, question: str) -> Judged:
     """How every sentence of the answer stands with what was read. `outcome` ends with a Finish."""
+    return at_once(_judged(_as_read(outcome, question), outcome.ledger, question))
+
+
+def _as_read(outcome: Outcome, question: str) -> str:
+    """The model's text as far as it is for readers. Where nothing was looked up no source is missing, and brackets are what they are."""
     assert isinstance(outcome.ending, Finish)
-    return at_once(_judged(harmless(outcome.ending.text), outcome.ledger, question))
+    text = harmless(outcome.ending.text)
+    return without_leftovers(text, [*_read(outcome.ledger), question]) if _looked_up(outcome) else text
+
+
+def _looked_up(outcome: Outcome) -> bool:
+    return all(one.code != "not_looked_up" for one in outcome.limitations)
+
+
+def _read(ledger: Ledger) -> list[str]:
+    return [entry.seen for entry in ledger.entries]
 
 
 def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, Judged]:
-    resolved = resolve(text, ledger.blocks, shown=[entry.seen for entry in ledger.entries])
+    resolved = resolve(text, ledger.blocks, shown=_read(ledger))
     claims: list[CheckedClaim] = []
     for claim in resolved.claims:
         yield
@@ -149,17 +170,18 @@ def _uncited(claim: Claim, ledger: Ledger, question: str) -> CheckedClaim | None
     return one
 
 
-def _dropping(ending: Finish, ledger: Ledger, question: str) -> Generator[None, None, tuple[Judged, int]]:
+def _dropping(outcome: Outcome, question: str) -> Generator[None, None, tuple[Judged, int]]:
     """Without the sentences that no source shows, and how many those were; what stood beside them may lose its support with them.
 
     Of a refusal or a question back only facts are dropped: it speaks of the search, which no source shows.
     """
-    text, dropped = harmless(ending.text), 0
-    judged = yield from _judged(text, ledger, question)
-    while wrong := judged.unshown if ending.ending == "answer" else judged.doubtful:
+    assert isinstance(outcome.ending, Finish)
+    text, dropped = _as_read(outcome, question), 0
+    judged = yield from _judged(text, outcome.ledger, question)
+    while wrong := judged.unshown if outcome.ending.ending == "answer" else judged.doubtful:
         text = without(text, [one.claim for one in wrong])
         dropped += len(wrong)
-        judged = yield from _judged(text, ledger, question)
+        judged = yield from _judged(text, outcome.ledger, question)
     return judged, dropped
 
 

@@ -27,7 +27,7 @@ CITED = f"五天【来源：{DOC}.v1#0】"
 TEXTS = (
     "", "五天。", "Action: web_search[{}]", "Action: search_blocks[{", search("甲"), search("乙"), search("丙"), search("丁"),
     'Action: scan_term[{"term": "年假"}]', f"Action: Finish[{CITED}]", f"Action: Finish[九天【来源：{DOC}.v1#1】]", "Action: Refuse[没有]",
-    "Action: Clarify[哪一年？]", "好" * 2_000, CITED, "<think>想", 'Action: search_blocks[{"query": "a"}]\nAction: Finish[b]',
+    "Action: Clarify[哪一年？]", "好" * 2_000, CITED, "<think>想", "Action: Finish[……]", 'Action: search_blocks[{"query": "a"}]\nAction: Finish[b]',
 )  # fmt: skip
 MOSTLY_SEARCHES = st.one_of(st.sampled_from(TEXTS), st.integers(0, 99).map(lambda n: search(f"问{n}")))
 ONE_CALL = st.one_of(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.agent.wordless import wordless
 from shared.types.runs import Limits, PathName, ProtocolName
 from tests.promises import promise
 from tests.property.agent.providers import LIMITS, Player
@@ -36,6 +37,9 @@ REPLIES = (
     *(json.dumps(one, ensure_ascii=False) for one in OBJECTS),
     f"Action: Finish[年假五天【来源：{DOC}.v1#0】。病假99天。]",
     "Action: Refuse[没有]",
+    "Action: Finish[……]",
+    f"## 结论\n[]【来源：{DOC}.v1#0】",
+    "👍",
     "",
 )
 
@@ -66,5 +70,5 @@ def test_every_path_ends_once_within_its_limits_and_pays_for_every_token(
     assert len(played.asked) <= 2 * (3 * limits.max_tool_calls + 12)
     assert {entry.block_id for entry in played.outcome.ledger.entries} <= player.shown
     verified = finish(played.outcome, wording=ZH)
-    assert verified.text.strip()
+    assert not wordless(verified.text, signs=path == "direct")
     assert {citation.block_id for citation in verified.citations} <= set(played.outcome.ledger.blocks)

@@ -73,6 +73,44 @@ def test_an_unsupported_sentence_is_flagged_and_stays() -> None:
     assert "“满一年有15天年假。” [1] — 引用的文本中没有：15天" in verified.limitations[0].text
 
 
+EMPTY_MARKS = [
+    ("年假五天[]。", "年假五天。"),
+    ("年假五天【】，病假另算 [ ]", "年假五天，病假另算"),
+    ("Five days [^].\n\n[]", "Five days."),
+    (f"年假五天[]【来源：{A}】。", "年假五天[1]。"),
+    ("**年假**[]：五天[][]。", "**年假**：五天。"),
+    ("见 `a[]`、list[] 与 arr[]。a = []", "见 `a[]`、list[] 与 arr[]。a = []"),
+    ("```\nx = []\n[]\n```\n五天[]。", "```\nx = []\n[]\n```\n五天。"),
+    ("- [ ] 交证明\n- [ ]", "- [ ] 交证明\n- [ ]"),
+    ("[](https://a.example/) 与 f([])", "[](https://a.example/) 与 f([])"),
+]
+
+
+@pytest.mark.parametrize(("text", "delivered"), EMPTY_MARKS, ids=[text for text, _ in EMPTY_MARKS])
+def test_an_empty_mark_is_no_source_and_goes_but_code_stays(text: str, delivered: str) -> None:
+    verified = finish(outcome(text), wording=ZH)
+    assert verified.text == delivered
+    assert finish(outcome(delivered), wording=ZH).text.replace("［1］", "[1]") == delivered
+
+
+def test_empty_brackets_stay_where_what_was_read_or_asked_writes_them() -> None:
+    ledger = Ledger().admit((block(0, "空表写作 []，名称填在【】里。"),), FETCH)
+    for text in ("空表写作 []。", "名称填在【】里。"):
+        assert finish(outcome(text, ledger=ledger), wording=ZH).text == text
+        assert finish(outcome(text), wording=ZH, question=text).text == text
+
+
+def test_empty_brackets_stay_where_nothing_was_looked_up() -> None:
+    unread = (Limitation(code="not_looked_up", text="没有查找"),)
+    assert finish(outcome("空数组写作 []。", limitations=unread), wording=ZH).text == "空数组写作 []。"
+
+
+@pytest.mark.parametrize("left", ["## 结论", "结论：", "……"])
+def test_what_strict_leaves_must_say_something(left: str) -> None:
+    verified = finish(outcome(f"{left}\n\n满一年有15天年假。【来源：{A}】"), wording=ZH, mode="strict")
+    assert (verified.status, verified.reason) == ("refused", "unsupported")
+
+
 def test_a_checked_sentence_has_no_blank_where_its_mark_stood() -> None:
     verified = finish(outcome(f"It lasts three years [source: {A}]. 年假五天 【来源：{A}】。"), wording=ZH)
     assert [one.sentence for one in verified.checks] == ["It lasts three years.", "年假五天。"]
