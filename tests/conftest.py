@@ -1,4 +1,4 @@
-"""What holds for every test: no setting leaks in, no packet leaves the machine."""
+"""What holds for every test: no setting leaks in, no packet leaves the machine, and what passes once passes always."""
 
 import os
 import socket
@@ -7,6 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples every time, in whatever time they take. `--hypothesis-profile=search` draws new ones, and keeps what it finds.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("tests", settings.get_profile("search"), derandomize=True)
+settings.load_profile("tests")
+
+for _name in ("http_proxy", "https_proxy", "all_proxy"):  # tests talk with nobody but this machine
+    os.environ.pop(_name, None)
+    os.environ.pop(_name.upper(), None)
 
 MATERIAL = Path(__file__).resolve().parents[2] / "shared"  # seeds, bench and files, beside the checkout
 
