@@ -29,8 +29,13 @@ from shared.types.snapshots import FailedDocument
 from shared.vectors.port import Base, Builder, Collection, Dense, Filter, Hit, Sparse, TakesLonger, Vectors
 from tests.blocking import nothing_blocks
 from tests.factories import NOW_MS, ADocument, Published, publish
+from tests.patience import PATIENCE_S
 
 T = TypeVar("T")
+
+PATIENT = Pace(
+    opening=PATIENCE_S
+)  # what lies in a small library is read while the caller waits, however busy the machine
 
 
 class World:
@@ -71,7 +76,7 @@ class World:
                 vectors=self.vectors,
                 embedder=self.embedder,
                 reranker=reranker,
-                pace=pace,
+                pace=pace or PATIENT,
                 most_result_bytes=self.most_result_bytes,
             )
             try:
