@@ -112,7 +112,10 @@ def test_a_scope_makes_of_a_refused_scan_one_that_answers(world: World) -> None:
 
 
 def test_other_requests_are_served_while_a_large_result_is_made(world: World) -> None:
-    """No step of the event loop works as long as writing the result down once takes; in processor time, of the loop's thread."""
+    """No step of the event loop works as long as writing the result down once takes; in processor time, of the loop's thread.
+
+    The least of several times: now and then a step carries the collector's work or a busy machine's.
+    """
     world.publish(a_document("甲.md", *["年假。"] * 1_000, title="员工手册 " * 150))
 
     async def scan(pinned: Pinned) -> tuple[ToolResult, float]:
@@ -124,7 +127,8 @@ def test_other_requests_are_served_while_a_large_result_is_made(world: World) ->
             longest_s = max(longest_s, time.thread_time() - at_s)
         return scanning.result(), longest_s
 
-    result, longest_s = world.pinned(scan)
+    scanned = [world.pinned(scan) for _ in range(5)]
+    result, longest_s = min(scanned, key=lambda one: one[1])
     payload = msgspec.json.decode(result.payload)
     at_s = time.thread_time()
     msgspec.json.encode(payload)
