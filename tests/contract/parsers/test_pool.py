@@ -10,6 +10,7 @@ import pytest
 
 from shared.errors import DocumentError
 from tests.contract.parsers.broken import FINE
+from tests.patience import PATIENCE_S
 from worker.parsers import ParserPool
 from worker.parsers.pool import Patience
 
@@ -17,18 +18,30 @@ ANY = Path(os.devnull)
 pytestmark = pytest.mark.slow
 
 
+def a_pool(timeout_s: float) -> ParserPool:
+    return ParserPool(timeout_s=timeout_s, memory_mb=300, entry="tests.contract.parsers.broken:misbehave")
+
+
 @pytest.fixture
 def pool() -> Generator[ParserPool]:
-    pool = ParserPool(timeout_s=1, memory_mb=300, entry="tests.contract.parsers.broken:misbehave")
+    pool = a_pool(PATIENCE_S)
     yield pool
+    pool.close()
+
+
+@pytest.mark.parametrize("how", ["hang", "spin"])
+def test_a_file_that_takes_too_long_fails_alone(how: str) -> None:
+    pool = a_pool(2)  # enough for the next one on a machine that is busy
+    with pytest.raises(DocumentError) as error:
+        pool.parse(ANY, name=how)
+    assert error.value.code == "parse_timeout"
+    assert pool.parse(ANY, name="fine") == FINE
     pool.close()
 
 
 @pytest.mark.parametrize(
     ("how", "code"),
     [
-        ("hang", "parse_timeout"),
-        ("spin", "parse_timeout"),
         ("eat", "parse_memory"),
         ("memory", "parse_memory"),
         ("segfault", "parse_crashed"),
@@ -67,13 +80,13 @@ def test_the_child_sees_no_setting_and_no_key(pool: ParserPool, monkeypatch: pyt
 
 
 def test_two_threads_parse_at_the_same_time(tmp_path: Path) -> None:
-    pool = ParserPool(timeout_s=20, memory_mb=300, entry="tests.contract.parsers.broken:misbehave")
+    pool = a_pool(PATIENCE_S)
     answers: list[object] = []
     threads = [threading.Thread(target=lambda: answers.append(pool.parse(tmp_path, name="meet"))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(PATIENCE_S)
     pool.close()
     assert answers == [FINE, FINE]
 
@@ -91,5 +104,5 @@ def test_closing_ends_the_children(pool: ParserPool) -> None:
 
 
 def _gone(child: psutil.Process) -> None:
-    psutil.wait_procs([child], timeout=5)
+    psutil.wait_procs([child], timeout=PATIENCE_S)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
