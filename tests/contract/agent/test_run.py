@@ -184,9 +184,11 @@ def test_a_silent_provider_ends_the_run_in_time(world: World, provider: Provider
 
 def test_the_runs_own_clock_cuts_a_silent_provider(world: World, provider: Provider) -> None:
     provider.script(SilentProvider(headers_first=True), SilentProvider())
-    asked = ask_provider(world, provider, timeout_s=60, limits=Limits(max_wall_seconds=1))
+    asked = ask_provider(world, provider, timeout_s=60, limits=Limits(max_wall_seconds=2))
     assert failure(asked) == ("failed", "brake_time", False)
-    assert provider.wait(lambda one: one.gone == 2)
+    assert provider.wait(
+        lambda one: one.gone == len(one.requests) > 0
+    )  # the final one is cut off too, however far it came
     assert asked.codes() == ["brake_time"]
 
 
