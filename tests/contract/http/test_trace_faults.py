@@ -19,6 +19,7 @@ from tests.contract.http.site import Site
 from tests.contract.telemetry.test_telemetry import locked
 from tests.faults.site import mount_small_disk, unmount
 from tests.faults.test_surroundings import fill
+from tests.patience import PATIENCE_S
 
 FEW = TraceSettings(queue=4, level="full")  # a run has more spans than this
 DISK_MB = 2
@@ -65,12 +66,12 @@ def test_a_locked_store_changes_no_answer_and_what_finds_no_room_is_counted_and_
     with_store(asked, tmp_path)
     with asked.client() as client:
         before = ask(client)
-        assert asked.telemetry.flush(timeout_s=5)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         with locked(tmp_path / "traces.db"):
             during = [ask(client) for _ in range(3)]
             read = client.get(f"/api/runs/{during[0]['run_id']}").json()
             counted = lost(client)
-        assert asked.telemetry.flush(timeout_s=10)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         traces = [client.get(f"/api/runs/{one['run_id']}/trace").json() for one in during]
         days = client.get("/api/figures").json()["days"]
     assert [told(one) for one in (*during, read)] == [told(before)] * 4
@@ -78,8 +79,8 @@ def test_a_locked_store_changes_no_answer_and_what_finds_no_room_is_counted_and_
     assert counted["runs"] == 0
     assert [trace["partial"] for trace in traces].count(True) >= 2
     assert sum(trace["lost_spans"] for trace in traces) > 0
-    assert days[-1]["runs"] == 4  # records have room of their own
-    assert days[-1]["dropped"] > 0
+    assert sum(day["runs"] for day in days) == 4  # records have room of their own; midnight may have passed
+    assert sum(day["dropped"] for day in days) > 0
 
 
 def test_a_full_disk_changes_no_answer_and_its_losses_are_shown_when_there_is_room_again(
@@ -88,13 +89,13 @@ def test_a_full_disk_changes_no_answer_and_its_losses_are_shown_when_there_is_ro
     with_store(asked, disk)
     with asked.client() as client:
         before = ask(client)
-        assert asked.telemetry.flush(timeout_s=5)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         fill(disk / "filler")
         during = [ask(client) for _ in range(3)]
         read = client.get(f"/api/runs/{during[-1]['run_id']}").json()
         counted = lost(client)
         (disk / "filler").unlink()
-        assert asked.telemetry.flush(timeout_s=10)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         traces = [client.get(f"/api/runs/{one['run_id']}/trace").json() for one in during]
     assert [told(one) for one in (*during, read)] == [told(before)] * 4
     assert counted["spans"] > 0
@@ -113,13 +114,13 @@ def test_a_store_that_is_removed_or_exchanged_loses_what_was_in_it_and_nothing_l
     with_store(asked, tmp_path, TraceSettings())
     with asked.client() as client:
         before = [ask(client) for _ in range(2)]
-        assert asked.telemetry.flush(timeout_s=5)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         for one in tmp_path.glob("traces.db*"):
             one.rename(moved / one.name)
         if by == "another store":
             open_traces(tmp_path / "traces.db", busy_ms=BUSY_MS).conn.close()
         after = [ask(client) for _ in range(2)]
-        assert asked.telemetry.flush(timeout_s=5)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         counted = lost(client)
         traces = [client.get(f"/api/runs/{one['run_id']}/trace").json() for one in after]
         (condition,) = [one for one in client.get("/api/health").json()["parts"] if one["part"] == "traces"]
@@ -139,7 +140,7 @@ def test_without_its_writer_answers_go_on_traces_are_partial_and_readiness_says_
     with_store(asked, tmp_path)
     with asked.client() as client:
         before = ask(client)
-        assert asked.telemetry.flush(timeout_s=5)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         kill_the_writer()
         during = [ask(client) for _ in range(2)]
         trace = client.get(f"/api/runs/{during[1]['run_id']}/trace").json()
