@@ -5,10 +5,11 @@ import threading
 import pytest
 
 from shared.overdue import Overdue, Patient
+from tests.patience import PATIENCE_S
 
 
 def test_what_comes_back_is_what_it_came_to() -> None:
-    patient = Patient(5)
+    patient = Patient(PATIENCE_S)
     assert patient.call(lambda: "密钥") == "密钥"
     with pytest.raises(ValueError, match="x"):
         patient.call(lambda: int("x"))
@@ -16,10 +17,10 @@ def test_what_comes_back_is_what_it_came_to() -> None:
 
 def test_what_does_not_is_given_up_and_nothing_else_is_tried_until_it_does() -> None:
     unlocked, tried = threading.Event(), list[str]()
-    patient = Patient(0.2)
+    patient = Patient(1)  # so long the first takes; the third has to come back within it
     try:
         with pytest.raises(Overdue):
-            patient.call(lambda: unlocked.wait(5) and tried.append("first"))
+            patient.call(lambda: unlocked.wait(PATIENCE_S) and tried.append("first"))
         with pytest.raises(Overdue):
             patient.call(lambda: tried.append("second"))
         assert tried == []
@@ -27,7 +28,7 @@ def test_what_does_not_is_given_up_and_nothing_else_is_tried_until_it_does() -> 
         unlocked.set()
     for thread in threading.enumerate():
         if thread.name == "patient":
-            thread.join(5)
+            thread.join(PATIENCE_S)
     assert tried == ["first"]
     patient.call(lambda: tried.append("third"))
     assert tried == ["first", "third"]
