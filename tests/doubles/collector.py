@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
-WAIT_S = 10.0
+from tests.patience import PATIENCE_S
 
 
 class Received(Struct, frozen=True, kw_only=True):
@@ -49,16 +49,16 @@ class Collector:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def await_span(self, name: str) -> Received:
-        """The first of that name; fails when none has come after `WAIT_S`."""
+        """The first of that name; fails when none has come after `PATIENCE_S`."""
         with self._arrived:
-            assert self._arrived.wait_for(lambda: any(span.name == name for span in self.spans), WAIT_S), (
+            assert self._arrived.wait_for(lambda: any(span.name == name for span in self.spans), PATIENCE_S), (
                 f"no span {name!r} came; there are {[span.name for span in self.spans]}"
             )
             return next(span for span in self.spans if span.name == name)
 
     def await_request(self) -> Request:
         with self._arrived:
-            assert self._arrived.wait_for(lambda: bool(self.requests), WAIT_S), "no request came"
+            assert self._arrived.wait_for(lambda: bool(self.requests), PATIENCE_S), "no request came"
             return self.requests[0]
 
     def take(self, path: str, headers: Mapping[str, str], body: bytes) -> int:

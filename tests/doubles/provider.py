@@ -33,6 +33,7 @@ from msgspec import Struct
 
 from shared.embeddings.fake import word_vectors
 from shared.ids import BLOCK_ID_PATTERN
+from tests.patience import PATIENCE_S
 
 Route = Literal["chat", "embeddings", "rerank"]
 DEFAULT_TEXT = "好的。 All right."
@@ -201,7 +202,7 @@ class Provider:
             self._matched.clear()
             self._used.clear()
 
-    def wait(self, until: Callable[["Provider"], bool], *, seconds: float = 5.0) -> bool:
+    def wait(self, until: Callable[["Provider"], bool], *, seconds: float = PATIENCE_S) -> bool:
         """Whether the claim came true; asked again after every request, answer and departure."""
         with self.changed:
             return self.changed.wait_for(lambda: until(self), seconds)

@@ -18,6 +18,7 @@ from shared.types.events import RunEvent
 from shared.types.runs import Answer, RunRecord
 from tests.contract.tools.world import World
 from tests.doubles.provider import Provider
+from tests.patience import PATIENCE_S
 from tests.unit.agent.texts import BUNDLE
 
 QUESTION = "员工工作满一年有几天年假？"
@@ -121,7 +122,7 @@ def cancelled_midway(world: World, *replies: str, so_far: RunSoFar | None = None
         task = asyncio.create_task(
             run_agent(request, pinned=pinned, chat=chat, bundle=BUNDLE, emit=lambda _: None, so_far=so_far)
         )
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await chat.asked.wait()
         task.cancel()
         try:

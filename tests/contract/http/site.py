@@ -45,10 +45,10 @@ from tests.blocking import nothing_blocks
 from tests.contract.http.apps import living
 from tests.doubles.credential_store import MemoryStore
 from tests.factories import ADocument, Published, a_document, an_empty_catalog, publish
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 ORIGIN = "http://127.0.0.1:8765"
-PATIENCE_S = 60  # for what comes at once, on a machine that is busy with other things
 
 Work: TypeAlias = Callable[[RunRequest, Pinned, Chat | None, Callable[[RunEvent], None]], Awaitable[RunRecord]]
 

@@ -15,7 +15,8 @@ from api.retrieval.blocks import BlockView
 from shared.access import OWNER
 from shared.types.runs import Answer
 from shared.types.traces import Trace
-from tests.contract.http.site import LEAVE, PATIENCE_S, Site
+from tests.contract.http.site import LEAVE, Site
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 
 QUESTION = "员工工作满一年享有几天年假？"

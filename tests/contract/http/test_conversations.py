@@ -25,8 +25,9 @@ from shared.telemetry.artifacts import trace_level
 from shared.types.conversations import Conversation, ConversationInfo
 from shared.types.events import RunCompleted, RunEvent, RunStarted
 from shared.types.runs import Answer, Limits, RunRecord
-from tests.contract.http.site import PATIENCE_S, Site, answer_at_once
+from tests.contract.http.site import Site, answer_at_once
 from tests.doubles.provider import Fault, Provider, Request, provider_double
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 
 

@@ -12,6 +12,7 @@ from shared.telemetry.cases import Cases
 from shared.types.cases import Case, EvaluationItem, Feedback
 from tests.contract.http.leaking import a_key
 from tests.contract.http.site import Site
+from tests.patience import PATIENCE_S
 
 QUESTION = {"question": "员工有几天年假？"}
 
@@ -133,7 +134,7 @@ def test_of_others_cases_not_even_the_runs_are_read_to_list_ones_own(asked: Site
         runs = {name: a_run(client, key)["run_id"] for name, key in keys.items()}
         for name, run_id in runs.items():
             said(client, run_id, thumb="down", headers=keys[name])
-        assert asked.telemetry.flush(timeout_s=10)
+        assert asked.telemetry.flush(timeout_s=PATIENCE_S)
         listed = {name: client.get("/api/cases", headers=key).json() for name, key in keys.items()}
         owners = client.get("/api/cases").json()
         [one] = [key for key in client.get("/api/keys").json() if key["name"] == "one"]

@@ -7,6 +7,7 @@ from shared.settings import AlertSettings
 from shared.types.figures import Figures
 from tests import factories
 from tests.contract.http.site import LEAVE, Site
+from tests.patience import PATIENCE_S
 
 DAY_MS = 86_400_000
 
@@ -18,7 +19,7 @@ def test_today_is_told_with_the_age_of_its_snapshot_and_what_is_past_its_thresho
     site.settings = structs.replace(site.settings, alerts=AlertSettings(snapshot_age_days=30.0))
     with site.client() as client:
         answer = client.post("/api/runs", json={"question": "员工有几天年假？"}).json()
-        site.telemetry.flush(timeout_s=5)
+        site.telemetry.flush(timeout_s=PATIENCE_S)
         found = msgspec.json.decode(client.get("/api/figures", params={"days": 3}).content, type=Figures)
         refused = [client.get("/api/figures", params={"days": days}).status_code for days in (0, 367)]
     today = found.days[-1]

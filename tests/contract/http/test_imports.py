@@ -19,7 +19,8 @@ from shared.errors import InvalidArgument
 from shared.ids import ImportId
 from shared.settings import ApiSettings, Settings
 from shared.types.imports import Import, ImportRequest, SourceSpec
-from tests.contract.http.site import PATIENCE_S, Site, until
+from tests.contract.http.site import Site, until
+from tests.patience import PATIENCE_S
 
 NOTES = "年假\n员工工作满一年享有五天年假。".encode()
 POLICY = b"# Leave\n\nManagers approve leave.\n"

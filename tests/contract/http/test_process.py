@@ -21,6 +21,7 @@ from shared.vectors.open import open_vectors
 from tests.contract.http.site import LEAVE
 from tests.doubles.provider import Hang, provider_double
 from tests.factories import publish
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,7 +52,7 @@ class Process:
         self.lifeline = -1
 
     def end(self) -> tuple[int, str]:
-        _, log = self.popen.communicate(timeout=30)
+        _, log = self.popen.communicate(timeout=PATIENCE_S)
         return self.popen.returncode, log
 
     def clean_up(self) -> None:
@@ -72,11 +73,11 @@ def started(tmp_path: Path) -> Generator[Process]:
 
 def test_it_answers_on_the_inherited_socket_says_what_it_waits_for_and_stops_when_asked(started: Process) -> None:
     # Connections queue in the socket until it is up: no polling.
-    assert httpx.get(f"{started.address}/healthz", timeout=60).json() == {"status": "ok"}
-    parts = httpx.get(f"{started.address}/readyz", timeout=60).json()["parts"]
+    assert httpx.get(f"{started.address}/healthz", timeout=PATIENCE_S).json() == {"status": "ok"}
+    parts = httpx.get(f"{started.address}/readyz", timeout=PATIENCE_S).json()["parts"]
     assert parts["embedder"]["state"] in ("loading", "ok")
     assert (parts["catalog"]["state"], parts["broker"]["state"], parts["snapshot"]["state"]) == ("ok", "failed", "none")
-    asked = httpx.post(f"{started.address}/api/runs", json={"question": "年假几天？"}, timeout=60)
+    asked = httpx.post(f"{started.address}/api/runs", json={"question": "年假几天？"}, timeout=PATIENCE_S)
     assert asked.json()["code"] == "no_snapshot"
     started.popen.send_signal(signal.SIGTERM)
     code, log = started.end()
@@ -84,7 +85,7 @@ def test_it_answers_on_the_inherited_socket_says_what_it_waits_for_and_stops_whe
 
 
 def test_it_ends_when_its_parent_is_gone(started: Process) -> None:
-    assert httpx.get(f"{started.address}/healthz", timeout=60).status_code == 200
+    assert httpx.get(f"{started.address}/healthz", timeout=PATIENCE_S).status_code == 200
     started.let_go()
     assert started.end()[0] == 0
 
@@ -118,10 +119,10 @@ def test_a_stop_ends_every_run_for_its_asker_in_his_protocol_and_his_language(tm
             if how == "a signal":
                 process.popen.send_signal(signal.SIGTERM)
             else:
-                httpx.post(f"{process.address}/api/settings/restart", timeout=60).raise_for_status()
+                httpx.post(f"{process.address}/api/settings/restart", timeout=PATIENCE_S).raise_for_status()
 
         async def askers() -> Sequence[httpx.Response]:
-            async with httpx.AsyncClient(base_url=process.address, timeout=60) as client:
+            async with httpx.AsyncClient(base_url=process.address, timeout=PATIENCE_S) as client:
                 asked = [
                     client.post("/api/runs", json={"question": ZH, "path": "agent"}, headers=STREAM),
                     client.post("/api/runs", json={"question": EN, "path": "agent"}, headers=STREAM),

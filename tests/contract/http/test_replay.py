@@ -15,6 +15,7 @@ from shared.types.replays import Replay
 from shared.types.runs import Answer, RunRecord
 from tests.contract.http.site import Site
 from tests.factories import a_document
+from tests.patience import PATIENCE_S
 
 QUESTION = {"question": "员工有几天年假？"}
 
@@ -50,7 +51,7 @@ def test_a_payload_is_found_by_its_hash_where_the_level_keeps_contents(site: Sit
     with site.client() as client:
         run_id = client.post("/api/runs", json={**QUESTION, "trace_level": level}).json()["run_id"]
         (call, *_) = msgspec.json.decode(client.post(f"/api/runs/{run_id}/replay").content, type=Replay).calls
-        site.telemetry.flush(timeout_s=5)
+        site.telemetry.flush(timeout_s=PATIENCE_S)
     assert call.then is not None
     if level == "full":
         assert len(site.telemetry.artifacts.read(call.then.payload_sha256)) == call.then.payload_bytes

@@ -25,7 +25,8 @@ from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunFailed, 
 from shared.types.runs import Answer, Limits, RecordedCall, RunManifest, RunRecord, Scope
 from shared.types.traces import RunSummary, Trace
 from tests.contract.agent.asking import SEARCH
-from tests.contract.http.site import LEAVE, PATIENCE_S, Held, Site, until
+from tests.contract.http.site import LEAVE, Held, Site, until
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 from tests.unit.telemetry.factories import a_record
 
@@ -95,7 +96,7 @@ def test_a_silent_run_sends_comments_that_keep_proxies_awake(site: Site) -> None
         ) as reply,
     ):
         assert next(line for line in reply.iter_lines() if line.startswith(":")) == ": heartbeat"
-    assert held.cancelled.wait(5)
+    assert held.cancelled.wait(PATIENCE_S)
 
 
 def test_an_error_before_the_first_event_is_a_problem_and_not_a_stream(site: Site) -> None:
@@ -179,7 +180,7 @@ def test_a_run_that_is_cancelled_before_its_first_step_keeps_nobody_waiting(site
         await library.close()
 
     site.publish()
-    asyncio.run(asyncio.wait_for(scenario(), 5))
+    asyncio.run(asyncio.wait_for(scenario(), PATIENCE_S))
     assert site.telemetry.list_runs(OWNER, limit=9) == []
 
 
@@ -200,7 +201,7 @@ def test_what_is_kept_of_a_cancelled_run_holds_what_a_thread_of_it_was_still_at(
         library = site.library()
         desk = site.desk(library)
         run = await desk.begin(Ask(question="年假几天？", limits=Limits()), OWNER)
-        assert await asyncio.to_thread(under_way.wait, 5)
+        assert await asyncio.to_thread(under_way.wait, PATIENCE_S)
         desk.cancel(run.run_id, OWNER)
         record = await run.record()
         await library.close()
@@ -244,8 +245,8 @@ def test_runs_of_a_server_that_stops_are_cancelled_and_kept(site: Site) -> None:
     with site.live() as address:
         asking = threading.Thread(target=ask_and_forget, args=(address,))
         asking.start()
-        assert held.under_way.wait(5)
-    asking.join(10)
+        assert held.under_way.wait(PATIENCE_S)
+    asking.join(PATIENCE_S)
     assert held.cancelled.is_set()
     assert [one.termination_reason for one in site.telemetry.list_runs(OWNER, limit=9)] == ["cancelled"]
 
@@ -340,7 +341,7 @@ def leave_when(moment: threading.Event, method: str, url: str, *, headers: dict[
     async def go() -> None:
         async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
             asking = asyncio.create_task(client.request(method, url, json={"question": "?"}, headers=headers))
-            assert await asyncio.to_thread(moment.wait, 5)
+            assert await asyncio.to_thread(moment.wait, PATIENCE_S)
             asking.cancel()
             await asyncio.wait({asking})
 
@@ -356,5 +357,5 @@ def until_kept(site: Site) -> RunRecord:
 
 def ask_and_forget(address: str) -> None:
     with pytest.raises(httpx.HTTPError):  # noqa: PT012  the server cuts the connection, whenever that is
-        reply = httpx.post(f"{address}/api/runs", json={"question": "?"}, timeout=10)
+        reply = httpx.post(f"{address}/api/runs", json={"question": "?"}, timeout=PATIENCE_S)
         reply.raise_for_status()

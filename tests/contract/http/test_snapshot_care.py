@@ -23,10 +23,11 @@ from shared.ids import BlockId, KeyId, SnapshotId
 from shared.types.imports import ImportRequest
 from shared.types.runs import RunRecord, StoredQuote
 from shared.types.snapshots import Snapshot, SnapshotDiff, Verification
-from tests.contract.http.site import LEAVE, PATIENCE_S, Held, Site, until
+from tests.contract.http.site import LEAVE, Held, Site, until
 from tests.contract.http.test_reading import BROWSER, Page, url
 from tests.contract.http.test_runs import STREAM
 from tests.factories import Published, a_document
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
@@ -209,7 +210,7 @@ def cite(site: Site, published: Published, key: str, **more: Any) -> RunRecord:
     record = a_record(**more)
     record = structs.replace(record, asker=asker, answer=structs.replace(record.answer, citations=(citation,)))
     site.telemetry.keep(record)
-    assert site.telemetry.flush(timeout_s=5)
+    assert site.telemetry.flush(timeout_s=PATIENCE_S)
     return record
 
 

@@ -10,6 +10,7 @@ from shared.types.runs import RunRecord
 from tests.contract.http.leaking import BROWSER, OWNER_KEY, a_key
 from tests.contract.http.site import LEAVE, Site
 from tests.contract.telemetry.test_wanted import a_run
+from tests.patience import PATIENCE_S
 
 RUNS = tuple(structs.replace(a_run(n), asker=None) for n in range(12))
 
@@ -17,7 +18,7 @@ RUNS = tuple(structs.replace(a_run(n), asker=None) for n in range(12))
 def kept(site: Site, *records: RunRecord) -> None:
     for record in records:
         site.telemetry.keep(record)
-    assert site.telemetry.flush(timeout_s=10)
+    assert site.telemetry.flush(timeout_s=PATIENCE_S)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from shared.llm.openai import OpenAIChat
 from shared.settings import ChatSettings
 from shared.types.events import AnswerDelta, CitationMade, RunCompleted, RunEvent, Thought
-from tests.contract.http.site import LEAVE, PATIENCE_S, Site
+from tests.contract.http.site import LEAVE, Site
 from tests.doubles.provider import Provider, Say, provider_double
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 
 UNKNOWN = "zzzzzzzz.v1#7"

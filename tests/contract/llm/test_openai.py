@@ -15,6 +15,7 @@ from shared.llm.openai import OpenAIChat
 from shared.llm.port import ChatReply, ChatRequest, ChatUsage, Message
 from shared.settings import ChatSettings
 from tests.doubles.provider import Fault, Hang, Provider, Raw, Reply, Reset, Say, provider_double
+from tests.patience import PATIENCE_S
 
 REQUEST = ChatRequest(messages=(Message(role="user", content="答案是什么？"),), max_output_tokens=50)
 
@@ -163,7 +164,7 @@ def test_cancelling_midway_closes_the_upstream_response(provider: Provider) -> N
         chat = OpenAIChat(ChatSettings(base_url=provider.base_url, model="m"))
         heard = asyncio.Event()
         asking = asyncio.create_task(chat.reply(REQUEST, on_piece=lambda _: heard.set()))
-        await asyncio.wait_for(heard.wait(), 5)
+        await asyncio.wait_for(heard.wait(), PATIENCE_S)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking

@@ -19,7 +19,8 @@ from shared.access import OWNER
 from shared.llm.port import Chat
 from shared.types.events import RunCompleted, RunEvent, RunFailed, Thought, ToolCalled, ToolResulted, TurnStarted
 from shared.types.runs import Limitation, RunRecord
-from tests.contract.http.site import PATIENCE_S, Held, Site, answer_at_once, until
+from tests.contract.http.site import Held, Site, answer_at_once, until
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 Emit = Callable[[RunEvent], None]
@@ -28,7 +29,7 @@ TEXT = "每人每天 300 元。[1]"
 
 
 def sdk(address: str, **more: Any) -> OpenAI:
-    return OpenAI(base_url=f"{address}/v1", api_key="none-is-set", timeout=10, **more)
+    return OpenAI(base_url=f"{address}/v1", api_key="none-is-set", timeout=PATIENCE_S, **more)
 
 
 def shown(address: str) -> str:
@@ -221,7 +222,7 @@ def test_closing_the_connection_cancels_the_run(site: Site, stream: bool) -> Non
     async def ask_and_leave(address: str) -> None:
         async with AsyncOpenAI(base_url=f"{address}/v1", api_key="none-is-set") as client:
             asking = asyncio.create_task(read_all(client))
-            assert await asyncio.to_thread(held.under_way.wait, 5)
+            assert await asyncio.to_thread(held.under_way.wait, PATIENCE_S)
             asking.cancel()
             await asyncio.wait({asking})
 
@@ -236,14 +237,14 @@ def test_closing_the_connection_cancels_the_run(site: Site, stream: bool) -> Non
     site.work = held = Held()
     with site.live() as address:
         asyncio.run(ask_and_leave(address))
-        assert held.cancelled.wait(5)
+        assert held.cancelled.wait(PATIENCE_S)
         until(lambda: site.telemetry.list_runs(OWNER, limit=1))
     assert [one.termination_reason for one in site.telemetry.list_runs(OWNER, limit=9)] == ["cancelled"]
 
 
 def test_a_silent_stream_is_kept_alive_by_comments(site: Site) -> None:
     async def wait(request: RunRequest, pinned: Pinned, chat: Chat | None, emit: Emit) -> RunRecord:
-        await asyncio.to_thread(go_on.wait, 5)
+        await asyncio.to_thread(go_on.wait, PATIENCE_S)
         return await answer_at_once(request, pinned, chat, emit)
 
     go_on = threading.Event()

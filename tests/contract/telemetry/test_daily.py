@@ -18,6 +18,7 @@ from shared.telemetry.setup import Telemetry
 from shared.types.figures import Alert, DayFigures
 from shared.types.runs import RunRecord
 from tests.contract.telemetry.test_telemetry import locked
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 DAY_MS = 86_400_000
@@ -80,7 +81,7 @@ def test_a_day_is_the_sum_of_its_runs_over_restarts_and_knows_nothing_of_another
     after.keep(at(NOON_MS, "run_3", status="failed"))
     after.keep(at(NOON_MS, "run_4", duration_ms=2_000))
     a_braked_run(NOON_MS)
-    assert after.flush(timeout_s=5)
+    assert after.flush(timeout_s=PATIENCE_S)
     found = read_figures(tmp_path / "traces.db", days=9, now_ms=NOON_MS, alerts=AlertSettings(), library=ALibrary())
     assert [(day.day, day.runs) for day in found.days] == [(DAYS[0], 1), (DAYS[1], 3)]
     today = found.days[1]
@@ -97,11 +98,11 @@ def test_a_day_is_the_sum_of_its_runs_over_restarts_and_knows_nothing_of_another
 def test_what_is_dropped_is_counted_for_the_day_on_which_it_was_noticed(start: Start, tmp_path: Path) -> None:
     telemetry = start()
     telemetry.keep(a_record())
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     with locked(tmp_path / "traces.db"):
         for _ in range(9):
             a_braked_run(NOON_MS)
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     dropped = telemetry.dropped()["spans_dropped"]
     counted = [
         number

@@ -24,6 +24,7 @@ from shared.telemetry.redact import REMOVED, Redactor
 from shared.telemetry.setup import Telemetry
 from shared.version import APP_VERSION
 from tests.doubles.collector import Collector, collector
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "provider-key-of-this-test"
@@ -80,7 +81,7 @@ def a_run(telemetry: Telemetry) -> None:
         with tracer.start_as_current_span(names.TOOL, attributes={names.OPERATION: "execute_tool"}) as tool:
             attach(tool, "payload", '{"blocks":[]}')
         attach(run, "answer", "每人每天 300 元。[1]")
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
 
 
 def otlp_to(receiver: Collector, *, contents: bool = False) -> OtlpSettings:
@@ -228,7 +229,7 @@ def test_what_finds_no_room_is_counted_and_nobody_waits(tmp_path: Path) -> None:
             self.answers = threading.Event()
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-            assert self.answers.wait(10)
+            assert self.answers.wait(PATIENCE_S)
             return SpanExportResult.SUCCESS
 
     target = Stuck()

@@ -20,6 +20,7 @@ from shared.telemetry import names
 from shared.telemetry.setup import Telemetry
 from shared.telemetry.tracing import tracer, within
 from shared.types.traces import SpanNode
+from tests.patience import PATIENCE_S
 
 RUN = RunId("run_1")
 
@@ -32,7 +33,7 @@ def telemetry(tmp_path: Path) -> Generator[Telemetry]:
 
 
 def read(telemetry: Telemetry, run_id: str = RUN) -> tuple[SpanNode, ...]:
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     return telemetry.store.run_trace(RunId(run_id)).spans
 
 
@@ -106,7 +107,7 @@ def test_tasks_and_threads_go_on_beneath_the_span_in_which_they_were_started(tel
     async def step(name: str, other_is_inside: asyncio.Event, inside: asyncio.Event) -> None:
         with tracer.start_as_current_span(name):
             inside.set()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await other_is_inside.wait()
             await asyncio.to_thread(note, f"{name}, in a thread")
 
@@ -123,7 +124,7 @@ def test_tasks_and_threads_go_on_beneath_the_span_in_which_they_were_started(tel
             here = copy_context()
             thread = threading.Thread(target=lambda: here.run(note, "三"))
             thread.start()
-            thread.join(5)
+            thread.join(PATIENCE_S)
 
     asyncio.run(work())
     [[name, children]] = shape(read(telemetry))
@@ -159,4 +160,4 @@ trace.set_tracer_provider(TracerProvider(shutdown_on_exit=False))
 with tracer.start_as_current_span("real") as span:
     assert span.is_recording() and trace.get_current_span() is span
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE_S)

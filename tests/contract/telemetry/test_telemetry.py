@@ -23,6 +23,7 @@ from shared.telemetry.setup import Telemetry
 from shared.telemetry.store import TraceStore
 from shared.telemetry.writer import Writer
 from shared.types.traces import SpanNode, Trace
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 SECRET = "provider-key-of-this-test"
@@ -69,7 +70,7 @@ def shape(nodes: tuple[SpanNode, ...]) -> list[object]:
 
 
 def read(telemetry: Telemetry) -> Trace:
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     return telemetry.store.run_trace(RUN)
 
 
@@ -137,7 +138,7 @@ def test_a_run_with_lone_surrogates_in_its_text_costs_no_other_run(start: Start)
     telemetry = start()
     telemetry.keep(structs.replace(a_record(), access=("\ud800",)))
     telemetry.keep(a_record(run_id="run_2"))
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     assert [one.run_id for one in telemetry.store.list_runs(OWNER, limit=9)] == ["run_2"]
 
 
@@ -150,7 +151,7 @@ def test_a_run_is_read_only_by_who_could_have_made_it(start: Start) -> None:
     for run_id in ("run_1", "run_2", "run_3"):
         with pytest.raises(NotFound):
             telemetry.run_record(RunId(run_id), sales)
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     assert [one.run_id for one in telemetry.list_runs(hr, limit=9)] == ["run_1"]
     assert telemetry.list_runs(sales, limit=9) == []
 
@@ -188,10 +189,10 @@ def test_a_content_that_can_not_be_kept_stops_nothing(tmp_path: Path) -> None:
     buffer.put_content(Content(7, "0" * 64, b"text"))
     buffer.put_run(a_record())
     writer.start()
-    assert buffer.wait_done(timeout_s=5)
+    assert buffer.wait_done(timeout_s=PATIENCE_S)
     assert buffer.dropped() == {"artifacts_dropped": 1}
     buffer.close()
-    writer.join(5)
+    writer.join(PATIENCE_S)
     assert TraceStore(tmp_path / "t.db").run_record(RUN, OWNER) == a_record()
 
 
@@ -200,7 +201,7 @@ def test_a_queue_that_is_full_loses_spans_with_a_count_and_says_that_the_trace_i
 ) -> None:
     telemetry = start(TraceSettings(queue=2))
     telemetry.keep(a_record())
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     with locked(tmp_path / "traces.db"):
         with a_run():  # the writer can't write, two spans find room, more or less according to what it holds already
             pass
@@ -208,7 +209,7 @@ def test_a_queue_that_is_full_loses_spans_with_a_count_and_says_that_the_trace_i
             with a_run(f"run_{number}"):
                 pass
         assert telemetry.dropped()["spans_dropped"] > 0
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     lost = [telemetry.store.run_trace(RunId(f"run_{number}")) for number in range(8)]
     assert any(one.partial for one in lost)
     assert telemetry.store.counters()["spans_dropped"] > 0
@@ -217,7 +218,7 @@ def test_a_queue_that_is_full_loses_spans_with_a_count_and_says_that_the_trace_i
 def test_a_locked_store_delays_nothing_and_loses_nothing_that_finds_room(start: Start, tmp_path: Path) -> None:
     telemetry = start()
     telemetry.keep(a_record(run_id="run_0"))
-    assert telemetry.flush(timeout_s=5)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     with locked(tmp_path / "traces.db"):
         with a_run():
             pass

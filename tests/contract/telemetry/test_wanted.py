@@ -20,6 +20,7 @@ from shared.telemetry.store import TraceStore
 from shared.telemetry.wanted import fits
 from shared.types.runs import Limitation, Limits, RunManifest, RunRecord, Status, Usage
 from shared.types.traces import RunFilter, Stop
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import A_CITATION, a_record
 
 QUESTIONS = ("年假有几天？", "港口的 Berth 费用", "STRASSE 与 straße", "100% of it_")
@@ -81,7 +82,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[TraceStore]:
     telemetry = Telemetry(database=folder / "traces.db", artifacts=folder / "artifacts", settings=TraceSettings())
     for record in RUNS:
         telemetry.keep(record)
-    assert telemetry.flush(timeout_s=30)
+    assert telemetry.flush(timeout_s=PATIENCE_S)
     yield telemetry.store
     telemetry.close()
 

@@ -10,6 +10,7 @@ from shared.vectors.memory import MemoryVectors
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import World
 from tests.factories import a_document
+from tests.patience import PATIENCE_S
 
 TWINS = [a_document(f"副本{number}.md", *["同一句话，出现多次。"] * 8) for number in range(4)]
 
@@ -32,7 +33,7 @@ def test_equal_scores_come_in_the_same_order_in_another_process(tmp_path: Path) 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
         there = other.submit(_found_in, tmp_path)
 
-        assert _found_in(tmp_path) == there.result(timeout=60)
+        assert _found_in(tmp_path) == there.result(timeout=PATIENCE_S)
 
 
 def _found_in(folder: Path) -> list[list[str]]:

@@ -16,6 +16,7 @@ from shared.types.snapshots import FailedDocument, Snapshot
 from tests.contract.tools.corpus import CORPUS, EXPENSES, LEAVE
 from tests.contract.tools.world import Watched, World
 from tests.factories import NOW_MS, a_document
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 
 FAILED = FailedDocument(
@@ -189,7 +190,7 @@ def test_a_snapshot_is_opened_once_and_closed_when_it_is_superseded_and_free(wor
         assert watched.opened == [first.snapshot_id, second.snapshot_id]
         assert watched.closed == []
         two.release()
-        assert await asyncio.to_thread(watched.closed_one.wait, 5)
+        assert await asyncio.to_thread(watched.closed_one.wait, PATIENCE_S)
         assert watched.closed == [first.snapshot_id]
 
     world.run(scenario)

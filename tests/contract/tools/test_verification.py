@@ -26,6 +26,7 @@ from shared.vectors.edge import EdgeVectors
 from tests.contract.tools.corpus import EXPENSES, LEAVE
 from tests.contract.tools.world import World
 from tests.factories import NOW_MS, a_document
+from tests.patience import PATIENCE_S
 from tests.promises import promise
 
 
@@ -143,7 +144,7 @@ SLOW = Pace(opening=0.0, slice=0.0, rest=0.0)
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     """Look again until it holds, 5 s at most: what is done behind a run tells nobody when it is done."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         while not await condition():  # noqa: ASYNC110  see above
             await asyncio.sleep(0.005)
 

@@ -18,6 +18,7 @@ from shared.vectors.memory import MemoryVectors
 from shared.vectors.open import open_vectors
 from shared.vectors.port import Base, Filter, Hit, Point, Sparse
 from tests.contract.vectors.points import EVERYTHING, a_point, sealed, sparse, vector
+from tests.patience import PATIENCE_S
 
 POINTS = [a_point("aaaaaaaa", index, terms=sparse(t1=1.0)) for index in range(20)]
 
@@ -145,7 +146,7 @@ def test_another_process_is_refused_while_one_writes_and_begins_afresh_when_that
         with pytest.raises(Conflict):
             vectors.drop("snap_1")
         writer.kill()
-        writer.wait(timeout=10)
+        writer.wait(timeout=PATIENCE_S)
         assert (vectors.names(), vectors.unfinished()) == ([], ["snap_1"])
         files = build(edge_folder)
     assert sorted(EdgeVectors(edge_folder).open("snap_1", files=files).block_ids()) == sorted(

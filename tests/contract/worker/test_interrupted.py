@@ -15,6 +15,7 @@ from shared.embeddings.port import Embedded
 from shared.errors import Conflict, StorageError, UpstreamCode, UpstreamError
 from shared.types.imports import ImportRequest
 from tests.contract.worker.workshop import LEASE_MS, DisturbedVectors, HeldVectors, Killed, Workshop
+from tests.patience import PATIENCE_S
 from worker.advance import MAX_CLAIMS
 from worker.stages.index import Abandoned, BuildCrashed, BuildJob, BuildResult
 from worker.stages.work import Stopped
@@ -124,7 +125,7 @@ def test_documents_are_read_several_at_once(shop: Workshop) -> None:
 
     class Meeting:
         def parse(self, path: Path, *, name: str) -> object:
-            met.wait(timeout=5)  # raises unless the other one comes
+            met.wait(timeout=PATIENCE_S)  # raises unless the other one comes
             return shop.parser.parse(path, name=name)
 
     assert shop.work(shop.ask(), parser=Meeting()).state == "completed"

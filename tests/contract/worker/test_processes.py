@@ -16,12 +16,11 @@ from shared.settings import QdrantSettings
 from shared.vectors.open import open_vectors
 from shared.wake import QUEUE, wake_import
 from tests.contract.worker.workshop import Workshop
+from tests.patience import PATIENCE_S
 from worker.app import declare
 from worker.lease import heartbeat
 from worker.stages.build import ChildBuilder
 from worker.stages.index import BuildJob, BuildResult, Built
-
-BOUND_S = 20.0
 
 
 def test_the_heartbeat_keeps_the_lease_for_as_long_as_the_work_takes(shop: Workshop) -> None:
@@ -36,7 +35,7 @@ def test_the_heartbeat_keeps_the_lease_for_as_long_as_the_work_takes(shop: Works
 
     with heartbeat(shop.parts.layout.catalog, import_id, "me", lease_ms=30, now_ms=now_ms):
         for _ in range(4):
-            assert beats.acquire(timeout=BOUND_S)
+            assert beats.acquire(timeout=PATIENCE_S)
     assert claim(shop.db, import_id, "other", now_ms=shop.now, lease_ms=30) is None
     assert standing(shop.db, import_id, "me") == "running"
 
@@ -74,7 +73,7 @@ def test_a_builder_ends_with_its_import(shop: Workshop) -> None:
 
     started = time.monotonic()
     assert shop.work(shop.ask(), build=build).state == "running"
-    assert time.monotonic() - started < BOUND_S
+    assert time.monotonic() - started < PATIENCE_S
 
 
 @pytest.mark.slow
@@ -123,7 +122,7 @@ def test_a_builder_that_died_while_it_stood_by_is_replaced(shop: Workshop) -> No
         (standing,) = children() - before
         process = psutil.Process(standing)
         process.kill()
-        psutil.wait_procs([process], timeout=BOUND_S)
+        psutil.wait_procs([process], timeout=PATIENCE_S)
         with pytest.raises(StorageError):  # said by a living one
             builder.build(job, lambda: None)
     assert children() == before
@@ -140,7 +139,7 @@ def test_a_message_is_a_knock_that_makes_a_worker_look(shop: Workshop) -> None:
     try:
         for _ in range(3):  # doubled messages change nothing
             wake_import(broker, import_id)
-        broker.join(QUEUE, timeout=round(BOUND_S * 1000))
+        broker.join(QUEUE, timeout=PATIENCE_S * 1000)
         worker.join()
     finally:
         worker.stop()

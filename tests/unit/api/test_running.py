@@ -11,6 +11,7 @@ from shared.access import OWNER
 from shared.ids import RunId, SnapshotId
 from shared.types.events import AnswerDelta, RunCompleted, RunEvent, RunStarted
 from shared.types.runs import RunRecord
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ COMPLETED = RunCompleted(answer=RECORD.answer)
 
 
 def bounded(scenario: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(scenario, 5))
+    return asyncio.run(asyncio.wait_for(scenario, PATIENCE_S))
 
 
 def begun(work: Work, *, together_s: float) -> Running:

@@ -20,6 +20,7 @@ from shared.catalog.documents import (
 )
 from shared.errors import Conflict
 from shared.ids import doc_id
+from tests.patience import PATIENCE_S
 from tests.unit.catalog.factories import NOW, a_document, a_source, a_version, content_of
 
 
@@ -89,7 +90,7 @@ def test_two_writers_never_get_the_same_number(catalog: Path, db: Database) -> N
 
     def write() -> None:
         own = open_database(catalog)
-        ready.wait(5)
+        ready.wait(PATIENCE_S)
         while True:
             try:
                 taken.append(a_version(own, doc).version)
@@ -102,7 +103,7 @@ def test_two_writers_never_get_the_same_number(catalog: Path, db: Database) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert sorted(taken) == [1, 2, 3, 4]
 
 

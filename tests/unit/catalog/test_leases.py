@@ -9,6 +9,7 @@ from shared.catalog.db import open_database
 from shared.ids import ImportId
 from shared.types.imports import ImportState
 from shared.types.snapshots import Stage
+from tests.patience import PATIENCE_S
 from tests.unit.catalog.factories import LATER, LEASE_MS, ME, NOW, an_import, state_of
 
 QUIET_MS = 30_000
@@ -29,7 +30,7 @@ def test_of_eight_threads_exactly_one_gets_the_lease(catalog: Path, db: Database
 
     def contend(name: str) -> None:
         own = open_database(catalog)
-        ready.wait(5)
+        ready.wait(PATIENCE_S)
         if claim(own, import_id, name) is not None:
             won.append(name)
         own.conn.close()
@@ -38,7 +39,7 @@ def test_of_eight_threads_exactly_one_gets_the_lease(catalog: Path, db: Database
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join(PATIENCE_S)
     assert len(won) == 1
     assert leases.standing(db, import_id, won[0]) == "running"
 

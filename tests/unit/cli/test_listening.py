@@ -6,13 +6,14 @@ import pytest
 
 from scripts.citebound.failure import CommandFailed
 from scripts.citebound.supervisor.listening import address_of, listen, port_holder
+from tests.patience import PATIENCE_S
 
 
 def test_port_zero_takes_a_free_port_and_its_address_can_be_called() -> None:
     with listen("127.0.0.1", 0) as sock:
         port = sock.getsockname()[1]
         assert address_of(sock) == f"http://127.0.0.1:{port}"
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
 
 
 def test_a_port_in_use_is_named_with_its_holder_and_a_way_out() -> None:

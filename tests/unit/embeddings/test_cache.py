@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shared.embeddings.cache import EmbeddingCache
 from shared.embeddings.fake import word_vectors
 from shared.errors import StorageError
+from tests.patience import PATIENCE_S
 
 
 def sha256(text: str) -> str:
@@ -65,7 +66,7 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     together = threading.Barrier(2)
 
     def write(cache: EmbeddingCache, name: str) -> None:
-        together.wait(5)
+        together.wait(PATIENCE_S)
         for number in range(20):
             cache.put("v1", {sha256(f"{name}{number}"): np.full(4, number, np.float32)})
 

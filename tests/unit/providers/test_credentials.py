@@ -13,6 +13,7 @@ import pytest
 from shared.credentials import SystemStore
 from shared.errors import SettingsError
 from tests.doubles.credential_store import BACKEND, FILE, FileStore
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADLESS = {"HOME": "/nowhere", "XDG_RUNTIME_DIR": "/nowhere"}
@@ -70,7 +71,7 @@ def test_a_real_secret_service_keeps_and_forgets(tmp_path: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, "SecretService Keyring"), done.stderr

@@ -7,6 +7,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from shared.telemetry.buffer import Buffer, Content, Ended, Losses
+from tests.patience import PATIENCE_S
 from tests.unit.telemetry.factories import a_record
 
 
@@ -80,12 +81,12 @@ def test_whoever_waits_is_told_when_his_own_span_is_done_and_not_before(in_hand:
         buffer.done(batch)
 
     writer = threading.Thread(target=write)
-    waiting = threading.Thread(target=lambda: told.append(buffer.wait_done(timeout_s=5)))
+    waiting = threading.Thread(target=lambda: told.append(buffer.wait_done(timeout_s=PATIENCE_S)))
     told: list[bool] = []
     waiting.start()
     writer.start()
-    writer.join(5)
-    waiting.join(5)
+    writer.join(PATIENCE_S)
+    waiting.join(PATIENCE_S)
     assert told == [True]
 
 

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from shared.text.terms import KEYWORD_VERSION, QUERIED, passage_terms, query_terms, terms
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_every_process_makes_the_same_terms() -> None:
         capture_output=True,
         encoding="utf-8",
         check=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert other.stdout.strip() == str(passage_terms(text))
 

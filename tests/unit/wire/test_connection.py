@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.wire.connection import MOST_HEAD, MOST_HELD, Connection
+from tests.patience import PATIENCE_S
 
 BODY = "data: 你好\n\ndata: bearing\n\n".encode()
 
@@ -176,7 +177,7 @@ async def in_pieces(first: bytes, second: bytes, end: bytes | None) -> tuple[byt
     else:
         connection.data_received(end)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await taking
     except httpx.RemoteProtocolError:
         assert end is None
@@ -209,7 +210,7 @@ def test_a_server_that_has_to_wait_is_not_kept_waiting_by_the_beat() -> None:
         await connection.answered()
         got = len(await connection.piece())
         connection.data_received(f"{len(large):x}\r\n".encode() + large)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             got += len(await connection.piece())
         assert wire.reading
         return got

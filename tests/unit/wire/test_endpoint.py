@@ -18,6 +18,7 @@ import pytest
 from shared.wire.bodies import whole
 from shared.wire.endpoint import Endpoint, has_proxy
 from shared.wire.pool import KEPT, KEPT_S, Pool, in_turn
+from tests.patience import PATIENCE_S
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n\xe4\xbd\xa0\xe5\xa5\xbd"
 CLOSES = OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
@@ -253,7 +254,7 @@ def test_a_connection_that_was_idle_for_long_is_closed_when_another_becomes_idle
             await whole(answer.piece, most_bytes=10_000_000)
             await answer.close()
             cast(Loop, asyncio.get_running_loop()).ahead_s += KEPT_S + 1
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await server.gone.wait()
 
     against(lambda: Server(OK), work)
@@ -278,7 +279,7 @@ def test_an_asker_that_goes_away_closes_his_connection(proxied: bool) -> None:
         answer = await endpoint.post(None)
         assert await answer.piece() == "你好".encode()
         await answer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await server.gone.wait()
 
     against(lambda: Server(OK.replace(b"6", b"600")), work, proxied=proxied)
@@ -289,7 +290,7 @@ def test_an_asker_that_goes_away_closes_his_connection(proxied: bool) -> None:
 def test_a_cancelled_asker_closes_his_connection(proxied: bool, answer: bytes) -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         asking = asyncio.create_task(told(endpoint))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await server.asked.wait()
             asking.cancel()
             await server.gone.wait()
@@ -300,7 +301,7 @@ def test_a_cancelled_asker_closes_his_connection(proxied: bool, answer: bytes) -
 def test_closing_from_another_thread_ends_what_is_under_way_and_refuses_what_comes() -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         asking = asyncio.create_task(told(endpoint))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await server.asked.wait()
             await asyncio.to_thread(endpoint.close)
             with pytest.raises(httpx.ReadError):
@@ -315,7 +316,7 @@ def test_closing_from_another_thread_ends_what_is_under_way_and_refuses_what_com
 def test_closing_ends_what_is_still_connecting() -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         asking = asyncio.create_task(told(endpoint))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await server.opened.wait()  # and says nothing to the client's greeting
             await asyncio.to_thread(endpoint.close)
             with pytest.raises(httpx.ReadError):
@@ -328,7 +329,7 @@ def test_closing_ends_what_is_still_connecting() -> None:
 def test_a_connection_that_comes_about_as_its_pool_is_closed_is_closed_too() -> None:
     async def running() -> None:
         server = Server(b"")
-        async with await asyncio.start_server(server.serve, "127.0.0.1", 0) as listening, asyncio.timeout(5):
+        async with await asyncio.start_server(server.serve, "127.0.0.1", 0) as listening, asyncio.timeout(PATIENCE_S):
             port = listening.sockets[0].getsockname()[1]
             pool = Pool(httpx.URL(f"http://127.0.0.1:{port}"), ssl.create_default_context())
             cast(Loop, asyncio.get_running_loop()).on_connected = pool.close
@@ -344,7 +345,7 @@ def test_closing_closes_what_is_idle(proxied: bool) -> None:
     async def work(endpoint: Endpoint, server: Server) -> None:
         await told(endpoint)
         endpoint.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             await server.gone.wait()
 
     against(lambda: Server(OK), work, proxied=proxied)
@@ -356,7 +357,7 @@ def test_every_event_loop_has_connections_of_its_own_that_end_with_it(proxied: b
         for number in (1, 2):
             server.gone.clear()
             assert await asyncio.to_thread(lambda: asyncio.run(told(endpoint))) == (200, "你好")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 await server.gone.wait()
             assert server.connections == number
 

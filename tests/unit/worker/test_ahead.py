@@ -7,9 +7,8 @@ from contextlib import closing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE_S
 from worker.stages.ahead import ahead
-
-BOUND_S = 5.0
 
 
 @given(things=st.lists(st.integers(), max_size=20), at_once=st.integers(1, 5))
@@ -29,7 +28,7 @@ def test_several_run_at_once_and_nothing_is_begun_before_there_is_room() -> None
             yield number
 
     def meet(_: int) -> int:
-        return met.wait(BOUND_S)
+        return met.wait(PATIENCE_S)
 
     with closing(ahead(meet, drawn(), at_once=3)) as results:
         first, _ = next(results)
