@@ -66,7 +66,7 @@ class TemporaryInstance:
             if code is not None:
                 lines = "\n".join(child.last_lines())
                 raise CommandFailed(
-                    f"it did not start ({ending(code)})", remedy=f"it said:\n{lines}", error="child_failed"
+                    f"it did not start: it ended {ending(code)}", remedy=f"it said:\n{lines}", error="child_failed"
                 )
             instance = read_instance(self.layout)
             if instance is not None and instance.ready:

@@ -84,7 +84,20 @@ class Child:
 
 
 def ending(code: int) -> str:
-    """An exit code for people."""
-    if code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"exit code {code}"
+    """How a process ended, by its exit code: "it ended …".
+
+    Code 0 is that of one that stopped in order, which ours do when anybody sends them SIGTERM: who it was doesn't show.
+    """
+    if code == 0:
+        return "in order, because somebody else stopped it or by itself (exit code 0)"
+    number = -code if code < 0 else code - 128  # as shells and the broker's guard say it
+    if code < 0 or 0 < number < signal.NSIG:
+        return f"by {_signal_name(number)}"
+    return f"with an error (exit code {code})"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have none
+        return f"signal {number}"

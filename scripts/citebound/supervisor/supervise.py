@@ -207,7 +207,7 @@ class Supervisor:
             for name, child in self._children.items():
                 code = child.exit_code()
                 if code is not None:
-                    raise self._broken(f"the {name} ended while starting ({ending(code)})", child)
+                    raise self._broken(f"the {name} ended while starting, {ending(code)}", child)
             if time.monotonic() > deadline:
                 raise self._broken(f"the {what} was not ready within {seconds:.0f} s", self._children[what])
             self._signals.wait(_POLL_S)
@@ -245,13 +245,15 @@ class Supervisor:
             return
         verdict = after_death(lived_ms=child.lived_ms(), quick_deaths=self._quick_deaths[name])
         if isinstance(verdict, GiveUp):
-            raise self._broken(f"the {name} died {verdict.quick_deaths} times in a row ({ending(code)})", child)
+            raise self._broken(
+                f"the {name} ended {verdict.quick_deaths} times in a row, the last time {ending(code)}", child
+            )
         self._again(name, child, code, verdict)
 
     def _again(self, name: str, child: Child, code: int, verdict: Again) -> None:
         del self._children[name]
         self._quick_deaths[name] = verdict.quick_deaths
-        self._tell(f"the {name} died ({ending(code)}); starting it again in {verdict.wait_ms / 1000:.1f} s")
+        self._tell(f"the {name} ended {ending(code)}; starting it again in {verdict.wait_ms / 1000:.1f} s")
         self._due[name] = _Due(recipe=child.recipe, at=time.monotonic() + verdict.wait_ms / 1000)
 
     def _broken(self, message: str, child: Child) -> CommandFailed:

@@ -1,8 +1,12 @@
 """Whether a process that died is started again."""
 
+import signal
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts.citebound.supervisor.child import ending
 from scripts.citebound.supervisor.restarts import (
     LONGEST_WAIT_MS,
     QUICK_MS,
@@ -33,3 +37,18 @@ def test_a_process_that_lived_long_is_always_started_again_soon(lived_ms: int, q
 def test_no_wait_is_endless(lived_ms: int, quick_deaths: int) -> None:
     verdict = after_death(lived_ms=lived_ms, quick_deaths=quick_deaths)
     assert isinstance(verdict, GiveUp) or 0 < verdict.wait_ms <= LONGEST_WAIT_MS
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (0, "in order, because somebody else stopped it or by itself (exit code 0)"),
+        (-signal.SIGKILL, "by SIGKILL"),
+        (128 + signal.SIGSEGV, "by SIGSEGV"),
+        (-35, "by signal 35"),
+        (2, "with an error (exit code 2)"),
+        (255, "with an error (exit code 255)"),
+    ],
+)
+def test_an_end_is_told_as_its_exit_code_shows_it(code: int, told: str) -> None:
+    assert ending(code) == told
