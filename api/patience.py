@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from api.connection import AnsweringProtocol
 from api.problem import Problem, problem
 
 # Longer than the 5 s after which httpx and others give up a connection they don't use, and the 60 s of proxies: a server that gives it up
@@ -26,7 +26,7 @@ class Patience(Struct, frozen=True, kw_only=True):
     head_bytes: int = 64 * 1024
 
 
-class PatientProtocol(HttpToolsProtocol):
+class PatientProtocol(AnsweringProtocol):
     """An HTTP connection that is closed when its request does not arrive, with 408 unless a reply has begun."""
 
     patience = Patience()
