@@ -30,6 +30,7 @@ from api.retrieval.library import Library
 from api.routes.access import AnyRequest
 from api.routes.blocks import blocks
 from api.routes.conversations import conversations as conversation_routes
+from api.routes.cut_off import CutOff
 from api.routes.documents import documents
 from api.routes.edge import Edge, add_caution, check_binding, name_methods
 from api.routes.feedback import cases
@@ -204,7 +205,7 @@ def build_app(life: Callable[[], Life], *, max_body_bytes: int) -> Litestar:
             "parts": Provide(lambda: life().parts, sync_to_thread=False),
             "callers": Provide(lambda: life().callers, sync_to_thread=False),
         },
-        middleware=[Edge(life), QueryNames()],
+        middleware=[CutOff(), Edge(life), QueryNames()],
         before_send=[add_caution, name_methods],
         exception_handlers={Exception: _answer_error},
         lifespan=[lambda app: life().span(app)],

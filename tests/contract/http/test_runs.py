@@ -251,6 +251,32 @@ def test_runs_of_a_server_that_stops_are_cancelled_and_kept(site: Site) -> None:
     assert [one.termination_reason for one in site.telemetry.list_runs(OWNER, limit=9)] == ["cancelled"]
 
 
+@pytest.mark.parametrize("path", ["/api/runs", "/v1/chat/completions"])
+def test_a_request_that_outlasts_the_server_is_told_so_in_its_own_protocol(site: Site, path: str) -> None:
+    """Of runs and of all else: what is cut off here is whatever a request waits for."""
+    site.publish()
+    site.work = held = Held()
+    replies: list[httpx.Response] = []
+
+    def ask(address: str) -> None:
+        body = {"question": "年假？", "model": "citebound", "messages": [{"role": "user", "content": "年假？"}]}
+        wanted = ("question",) if path == "/api/runs" else ("model", "messages")
+        replies.append(httpx.post(f"{address}{path}", json={name: body[name] for name in wanted}, timeout=PATIENCE_S))
+
+    with site.live() as address:
+        asking = threading.Thread(target=ask, args=(address,))
+        asking.start()
+        assert held.under_way.wait(PATIENCE_S)
+    asking.join(PATIENCE_S)
+    (reply,) = replies
+    told = reply.json()
+    assert reply.status_code == 503
+    if path == "/api/runs":
+        assert (told["code"], told["retryable"], bool(told["remedy"])) == ("server_stopping", True, True)
+    else:
+        assert (told["error"]["code"], told["error"]["type"]) == ("server_stopping", "server_error")
+
+
 def test_a_desk_that_stops_takes_no_more_questions(site: Site) -> None:
     site.publish()
 
