@@ -19,6 +19,7 @@ from scripts.citebound.supervisor.supervise import ROOT
 from tests.doubles.provider import Provider, provider_double
 from tests.e2e.conftest import Running
 from tests.e2e.processes import until
+from tests.patience import PATIENCE_S
 
 OUTPUT = ROOT / "tests/output"
 PICTURES = OUTPUT / "pictures"
@@ -32,7 +33,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-expect.set_options(timeout=30_000)  # a bound, not a wait
+expect.set_options(timeout=PATIENCE_S * 1000)
 WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 740}
 
 
@@ -48,7 +49,7 @@ class Site(Running):
         return self.instance.address
 
     def api(self, method: str, path: str) -> Any:
-        return httpx.request(method, self.address + path, timeout=30).json()
+        return httpx.request(method, self.address + path, timeout=PATIENCE_S).json()
 
     def settled(self) -> None:
         """No import is under way."""
@@ -87,25 +88,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 @contextmanager
 def alone(folder: Path, key: str) -> Generator[str]:
     """A query process without the others, which demands a key; its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CITEBOUND_")}
     env = kept | {"PYTHONPATH": str(ROOT), "CITEBOUND_DATA_DIR": str(folder / "data"), "CITEBOUND_API_API_KEY": key}
-    process = subprocess.Popen([sys.executable, "-m", "api", "--port", str(port)], env=env)
-    try:
-        until("the server answers", lambda: _answers(port))
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # what connects waits until the server is up
+        number = listening.fileno()
+        process = subprocess.Popen([sys.executable, "-m", "api", "--fd", str(number)], env=env, pass_fds=(number,))
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="package")
@@ -154,7 +146,7 @@ def visit(chromium: Browser, site: Site) -> Generator[Callable[..., Page]]:
             has_touch=phone,
         )
         contexts.append(context)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(PATIENCE_S * 1000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(

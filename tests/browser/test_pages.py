@@ -264,7 +264,7 @@ def test_a_page_opened_while_an_import_runs_follows_it_and_waits_for_a_server_th
 ) -> None:
     text = "".join(f"第{line}格存放茶叶{line * 7}箱。\n\n" for line in range(60))
     many = [("files", (f"货架{number}.md", f"# 货架{number}\n\n{text}".encode())) for number in range(40)]
-    begun = httpx.post(f"{library.address}/api/imports", files=many, timeout=30).json()["import_id"]
+    begun = httpx.post(f"{library.address}/api/imports", files=many, timeout=60).json()["import_id"]
     page = visit("/")
     page.route("**/events", lambda route: route.fulfill(content_type="text/event-stream", body=""))
     page.goto("/library")

@@ -31,7 +31,9 @@ class Lifeline:
 class Part:
     """`python -m MODULE …` in a session of its own."""
 
-    def __init__(self, *arguments: str, env: Mapping[str, str], log: Path, lifeline: Lifeline) -> None:
+    def __init__(
+        self, *arguments: str, env: Mapping[str, str], log: Path, lifeline: Lifeline, pass_fds: tuple[int, ...] = ()
+    ) -> None:
         self.log = log
         with log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -41,7 +43,7 @@ class Part:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                pass_fds=(lifeline.read_end,),
+                pass_fds=(lifeline.read_end, *pass_fds),
                 start_new_session=True,
             )
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import uuid
 from collections.abc import Mapping
@@ -112,8 +113,10 @@ class Site:
             return self._start("worker", env=env)
         return self._start("tests.faults.clocked", "worker", env={**env, "CITEBOUND_TEST_CLOCK": str(clock)})
 
-    def api(self, port: int) -> Part:
-        return self._start("api", "--port", str(port), env=self.env)
+    def api(self, listening: socket.socket) -> Part:
+        """The socket stays the test's own: nobody takes its port, and what connects waits until somebody answers."""
+        number = listening.fileno()
+        return self._start("api", "--fd", str(number), env=self.env, pass_fds=(number,))
 
     def ask(self, request: ImportRequest | None = None) -> ImportId:
         """Accept an import of the whole library; the next worker's reconciler finds it."""
@@ -195,9 +198,9 @@ class Site:
         assert sorted(vectors.names()) == sorted(kept), (vectors.names(), kept)
         assert vectors.unfinished() == []
 
-    def _start(self, module: str, *arguments: str, env: Mapping[str, str]) -> Part:
+    def _start(self, module: str, *arguments: str, env: Mapping[str, str], pass_fds: tuple[int, ...] = ()) -> Part:
         log = self._logs / f"{len(self._parts)}-{module}.log"
-        part = Part(module, *arguments, env=env, log=log, lifeline=self._lifeline)
+        part = Part(module, *arguments, env=env, log=log, lifeline=self._lifeline, pass_fds=pass_fds)
         self._parts.append(part)
         return part
 

@@ -136,7 +136,7 @@ def test_a_pause_for_an_outage_does_not_last_a_day_longer_because_the_clock_was_
 @promise("P9")
 @pytest.mark.slow
 @pytest.mark.beside
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("days", [1, -1])
 @pytest.mark.parametrize("point", ["embed:bought@2", "index:begun"])
 def test_a_real_workers_import_outlives_a_clock_that_jumps(world: World, point: str, days: int) -> None:

@@ -29,14 +29,14 @@ from tests.contract.worker.workshop import Workshop
 from tests.doubles.provider import Provider, provider_double
 from tests.faults.processes import BOUND_S
 from tests.faults.site import Site
-from tests.faults.test_surroundings import await_api, free_port
+from tests.faults.test_surroundings import await_api, listening
 from tests.faults.world import Row, World
 from tests.promises import promise
 from worker.parsers import Parsed
 from worker.stages.lineage import chunking
 from worker.stages.parse import AT_ONCE
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 class Two(Struct, frozen=True):
@@ -171,9 +171,8 @@ def test_exactly_the_damaged_snapshot_is_unavailable_and_the_doctor_says_what_to
 def test_over_http_the_damaged_snapshot_is_refused_with_the_reason_until_another_one_is_activated(
     two: Two, damaged: Layout, world: World
 ) -> None:
-    with provider_double() as provider, site_at(world, damaged, provider) as site:
-        port = free_port()
-        api = site.api(port)
+    with provider_double() as provider, site_at(world, damaged, provider) as site, listening() as (line, port):
+        api = site.api(line)
         address = f"http://127.0.0.1:{port}"
         with httpx.Client(trust_env=False, timeout=BOUND_S) as http:
             await_api(api, http, port)

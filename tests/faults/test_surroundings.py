@@ -29,7 +29,7 @@ from tests.faults.site import Broker, mount_small_disk, plain_environment, unmou
 from tests.faults.world import World
 from tests.promises import promise
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.beside, pytest.mark.timeout(1200)]
 
 DISK_MB = 96
 
@@ -78,10 +78,9 @@ def test_an_import_accepted_while_the_broker_is_away_begins_when_it_is_back(worl
 
 @promise("P9")
 def test_an_api_killed_while_its_import_runs_finds_it_finished(world: World) -> None:
-    with world.bench() as bench, client() as http:
+    with world.bench() as bench, client() as http, listening() as (line, port):
         site = bench.site
-        port = free_port()
-        first = site.api(port)
+        first = site.api(line)
         await_api(first, http, port)
         accepted = http.post(f"http://127.0.0.1:{port}/api/imports/", json={"paths": [str(world.library)]})
         assert accepted.status_code == 202, accepted.text
@@ -91,7 +90,7 @@ def test_an_api_killed_while_its_import_runs_finds_it_finished(world: World) -> 
         first.kill()
         worker.go_on()
         site.await_state(import_id, "completed")
-        second = site.api(port)
+        second = site.api(line)
         await_api(second, http, port)
         seen = http.get(f"http://127.0.0.1:{port}/api/imports/{import_id}")
         assert msgspec.json.decode(seen.content, type=Import) == site.look(import_id)
@@ -104,12 +103,11 @@ def test_an_api_killed_while_its_import_runs_finds_it_finished(world: World) -> 
 
 @promise("P9")
 def test_an_api_killed_in_the_middle_of_an_upload_has_accepted_nothing(world: World) -> None:
-    with world.bench() as bench, client() as http:
-        port = free_port()
-        api = bench.site.api(port)
+    with world.bench() as bench, client() as http, listening() as (line, port):
+        api = bench.site.api(line)
         await_api(api, http, port)
-        with socket.create_connection(("127.0.0.1", port)) as line:
-            line.sendall(HALF_AN_UPLOAD)
+        with socket.create_connection(("127.0.0.1", port)) as sender:
+            sender.sendall(HALF_AN_UPLOAD)
             incoming = bench.site.layout.originals / "incoming"
             until("the upload has begun", lambda: incoming.is_dir() and any(incoming.iterdir()), seconds=BOUND_S)
             api.kill()
@@ -288,9 +286,11 @@ def client() -> Generator[httpx.Client]:
         yield http
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+@contextmanager
+def listening() -> Generator[tuple[socket.socket, int]]:
+    """A socket for an API, and its port."""
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        yield line, int(line.getsockname()[1])
 
 
 def await_api(api: Part, http: httpx.Client, port: int) -> None:

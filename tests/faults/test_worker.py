@@ -14,7 +14,7 @@ from tests.faults.processes import BOUND_S, go_on
 from tests.faults.world import Row, World
 from tests.promises import promise
 
-pytestmark = [pytest.mark.slow, pytest.mark.beside, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.beside, pytest.mark.timeout(1200)]
 
 BOUNDARIES = (
     "discover:begins",
