@@ -64,9 +64,9 @@ class Running:
             found = read_instance(self.layout)
             return found is not None and found.ready and found.pid == self.process.pid
 
-        until("up is ready", ready, seconds=100)
+        until("up is ready", ready, seconds=200)
 
-    def command(self, *arguments: str, within_s: float = 100) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str, within_s: float = 200) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "scripts.citebound", *arguments],
             env=self.env,
@@ -78,7 +78,7 @@ class Running:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=120)
 
 
 @pytest.fixture

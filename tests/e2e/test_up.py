@@ -14,7 +14,7 @@ import pytest
 
 from scripts.citebound.supervisor.supervise import ROOT
 from tests.e2e.conftest import Running
-from tests.e2e.processes import family, gone, until
+from tests.e2e.processes import BOUND_S, family, gone, until
 from tests.promises import promise
 
 README_QUESTION = "第三季度的退货率是多少？"
@@ -23,7 +23,7 @@ QUARTER_ZH = """# 星海科技季度报告
 2023年第三季度营业收入为4.82亿元，同比增长12.5%。退货率为2.3%，比第二季度的3.1%有所下降。公司计划在2024年进入东南亚市场。
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 @promise("P12")
@@ -124,7 +124,7 @@ def test_a_port_in_use_is_told_before_anything_is_started(env: dict[str, str]) -
         port = str(taken.getsockname()[1])
         argv = [sys.executable, "-m", "scripts.citebound", "up"]
         refused = subprocess.run(
-            argv, env={**env, "CITEBOUND_API_PORT": port}, capture_output=True, text=True, timeout=60, check=False
+            argv, env={**env, "CITEBOUND_API_PORT": port}, capture_output=True, text=True, timeout=BOUND_S, check=False
         )
     assert refused.returncode == 1
     assert port in refused.stderr
@@ -137,7 +137,7 @@ def test_a_data_folder_that_cannot_be_made_is_told_with_a_remedy(env: dict[str, 
     argv = [sys.executable, "-m", "scripts.citebound", "up"]
     folder = str(tmp_path / "文件" / "资料")
     refused = subprocess.run(
-        argv, env={**env, "CITEBOUND_DATA_DIR": folder}, capture_output=True, text=True, timeout=60, check=False
+        argv, env={**env, "CITEBOUND_DATA_DIR": folder}, capture_output=True, text=True, timeout=BOUND_S, check=False
     )
     assert refused.returncode == 1
     assert "CITEBOUND_DATA_DIR" in refused.stderr
@@ -177,7 +177,7 @@ def test_smoke_proves_the_whole_path_and_leaves_nothing_behind(env: dict[str, st
         env={**env, "TMPDIR": str(scratch), "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -198,7 +198,7 @@ def test_the_command_works_from_any_folder_and_is_not_fooled_by_what_lies_there(
     link = tmp_path / "citebound"
     link.symlink_to(ROOT / "scripts" / "run")
     helped = subprocess.run(
-        [link, "ask", "--help"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+        [link, "ask", "--help"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=BOUND_S, check=False
     )
     assert helped.returncode == 0, helped.stderr
     assert "usage: citebound ask" in helped.stdout
