@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from api.agent import brakes, budget
-from api.agent.budget import LimitCode, Refused
+from api.agent.budget import LimitCode, Refused, Verdict
 from api.agent.decisions import ToolAction
 from api.agent.ledger import Fetch
 from api.agent.observation import NOTHING, HarnessStatus, envelope
@@ -57,7 +57,6 @@ def act(state: State, action: ToolAction, *, question: str | None = None) -> Act
 def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for: str, at_ms: int) -> Acting:
     """The one admission: the whole text or nothing of it."""
     context, spent, limits, rates = state.talk.context, state.spent, state.limits, state.rates
-    used = context.tokens(rates)
     bound = budget.refused_by_bytes(len(result.payload), context=context, spent=spent, limits=limits, rates=rates)
     if bound is not None:
         return (yield from _refuse(state, action, result, bound))
@@ -68,7 +67,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for:
     verdict = budget.admit(tokens, context=context, spent=spent, limits=limits, rates=rates)
     if isinstance(verdict, Refused):
         return (yield from _refuse(state, action, result, verdict))
-    yield Admission(tool=action.tool, verdict=verdict, used=used, limits=limits)
+    yield _decided(state, action, verdict)
     shown = frozenset(block.block_id for block in result.seen)
     state.no_gain = brakes.without_gain(state.no_gain, shown=shown, known=state.ledger.known(result.seen))
     place = state.talk.observe(measured.text, size=tokens)
@@ -86,7 +85,7 @@ def _admit(state: State, action: ToolAction, result: ToolResult, *, fetched_for:
 
 
 def _refuse(state: State, action: ToolAction, result: ToolResult, verdict: Refused) -> Acting:
-    yield Admission(tool=action.tool, verdict=verdict, used=state.talk.context.tokens(state.rates), limits=state.limits)
+    yield _decided(state, action, verdict)
     values = {"tokens": verdict.size, "limit": verdict.limit, "room": verdict.room}
     state.limit(verdict.code, tool=action.tool, **values)
     message = state.wording.render("observation", code=verdict.code, **values)
@@ -96,6 +95,16 @@ def _refuse(state: State, action: ToolAction, result: ToolResult, verdict: Refus
         action.tool, verdict.code, tokens=verdict.tokens, size=verdict.size, blocks=blocks, admitted=False
     )
     return verdict.code
+
+
+def _decided(state: State, action: ToolAction, verdict: Verdict) -> Admission:
+    return Admission(
+        tool=action.tool,
+        verdict=verdict,
+        used=state.talk.context.tokens(state.rates),
+        limit=state.limits.max_context_tokens,
+        reserve=budget.reserve(state.limits, state.rates),
+    )
 
 
 class _Refusal(Struct, frozen=True):

@@ -167,14 +167,14 @@ def _note(note: Note, turn: Span, emit: Callable[[RunEvent], None]) -> None:
                 }
             )
             emit(note)
-        case Admission(verdict=verdict, used=used, limits=limits):
+        case Admission(verdict=verdict, used=used, limit=limit, reserve=reserve):
             turn.add_event(
                 names.ADMISSION,
                 {
                     "tokens": verdict.tokens,
                     "used": used,
-                    "limit": limits.max_context_tokens,
-                    "reserve": limits.finalization_reserve_tokens,
+                    "limit": limit,
+                    "reserve": reserve,
                     "admitted": isinstance(verdict, Admitted),
                     "at_least": isinstance(verdict, Refused) and verdict.at_least,
                     "code": "" if isinstance(verdict, Admitted) else verdict.code,

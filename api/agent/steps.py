@@ -85,10 +85,13 @@ class Measure(Struct, frozen=True, kw_only=True):
 
 
 class Admission(Struct, frozen=True, kw_only=True):
+    """`used`: context tokens before. `limit`, `reserve`: of the context, as it was decided by them; what calls have shown counts in `reserve`."""
+
     tool: str
     verdict: Verdict
-    used: int  # context tokens before
-    limits: Limits
+    used: int
+    limit: int
+    reserve: int
 
 
 class Braked(Struct, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ class Segment(Struct, frozen=True, kw_only=True):
 
 class Budget(Struct, frozen=True, kw_only=True):
     """At the end of a turn. The segments are the context: used before, added by results, reserved for the answer, left; `refused` had no room.
+    Limit and reserve are those by which the last result was decided, else `limits`, the configured ones.
 
     `limit_at`: where the limit stands on the bar; SCALE unless more was wanted than it allows.
     """
@@ -74,7 +75,9 @@ def budget(context_tokens: int, admissions: Sequence[Admission], limits: Limits,
     used = max(admissions[0].used if admissions else context_tokens, 0)
     added = sum(one.tokens for one in admissions if one.admitted)
     refused = sum(one.tokens for one in admissions if not one.admitted)
-    limit, reserve = max(limits.max_context_tokens, 1), max(limits.finalization_reserve_tokens, 0)
+    decided = [(one.limit, one.reserve) for one in admissions[-1:]]
+    limit, reserve = next(iter(decided), (limits.max_context_tokens, limits.finalization_reserve_tokens))
+    limit, reserve = max(limit, 1), max(reserve, 0)
     left = max(limit - reserve - used - added, 0)
     whole = max(limit, used + added + refused + reserve)
     sizes: tuple[tuple[Part, int], ...] = (

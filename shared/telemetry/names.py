@@ -84,7 +84,9 @@ RERANK_TOKENS: Final = "citebound.rerank.tokens"
 REPLAYED_RUN: Final = "citebound.replay.run_id"  # not RUN_ID: a replay is no part of the run's own trace
 
 # events
-ADMISSION: Final = "admission"  # tokens, used, limit, reserve, admitted
+ADMISSION: Final = (
+    "admission"  # tokens, used, limit, reserve (those that decided; the manifest has the configured ones), admitted
+)
 BRAKE: Final = "brake"  # kind
 PROTOCOL_ERROR: Final = "protocol_error"  # problem
 RETRY: Final = "retry"  # code

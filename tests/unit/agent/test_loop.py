@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import pytest
 
+from api.agent.budget import CLOSING_TOKENS, Refused
 from api.agent.decisions import Finish
 from api.agent.observation import opened
 from api.agent.steps import Admission, AskModel, Braked, Broken, CallTool, Event, Misspoken, Replied, Retried
@@ -253,6 +254,23 @@ def test_admission_is_decided_on_the_text_that_is_sent() -> None:
     assert isinstance(admission, Admission)
     assert admission.verdict.tokens == len(observations(played.asked[1])[0]) + 5
     assert played.asked[1].input_tokens == admission.used + admission.verdict.tokens
+
+
+def test_an_admission_tells_the_reserve_that_decided_it() -> None:
+    """At the provider's own rate: what the request for an answer takes is a part of it."""
+    limits = Limits(max_context_tokens=9_000, finalization_reserve_tokens=4_000)
+    counted = play([FINISH], limits=limits).asked[0].input_tokens
+    told: list[Admission] = []
+    for usage in (None, ChatUsage(input_tokens=3 * counted, output_tokens=20)):
+        for filler in (0, 8_000):
+            played = play([says(search("年假"), usage=usage), result(block(0), filler=filler), FINISH], limits=limits)
+            told += [note for note in played.noted(Admission) if isinstance(note, Admission)]
+    assert [isinstance(one.verdict, Refused) for one in told] == [False, True, False, True]
+    assert [one.limit for one in told] == [9_000] * 4
+    assert [one.reserve for one in told] == [4_000, 4_000, 4_000 + 2 * CLOSING_TOKENS, 4_000 + 2 * CLOSING_TOKENS]
+    for one in told:
+        room = one.limit - one.reserve - one.used
+        assert one.verdict.room == room if isinstance(one.verdict, Refused) else one.verdict.tokens <= room
 
 
 def test_a_result_is_measured_once_outside_the_loop() -> None:

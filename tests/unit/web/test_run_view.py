@@ -9,12 +9,13 @@ from msgspec import structs
 
 from api.routes.languages import Lang
 from api.web import frame
+from api.web.run_budget import admission, budget
 from api.web.run_spans import SCALE, rows
 from api.web.run_view import Mark, RunView, run_view
 from api.web.words import WORDS
 from shared.telemetry import names
 from shared.types.runfiles import RunFile
-from shared.types.runs import ClaimCheck
+from shared.types.runs import ClaimCheck, Limits
 from shared.types.traces import SpanEvent, SpanNode, Trace
 from tests.unit.web.factories import (
     QUERY,
@@ -151,6 +152,19 @@ def test_the_budget_of_a_turn_adds_up_to_the_limit() -> None:
     }
     assert (first.budget.spent, second.budget.spent) == (920, 2_220)
     assert (first.budget.calls, second.budget.calls) == (1, 1)
+
+
+def test_the_budget_of_a_turn_shows_the_reserve_that_decided() -> None:
+    """More than the configured one where a provider counts more than we."""
+    admitted = an_event(names.ADMISSION, 31, tokens=400, used=1_000, limit=6_000, reserve=3_400, admitted=True)
+    told = budget(1_000, [admission(admitted)], Limits(), spent=0, calls=1)
+    assert told.limit == 6_000
+    assert {one.part: one.tokens for one in told.segments} == {
+        "used": 1_000,
+        "added": 400,
+        "left": 1_200,
+        "reserve": 3_400,
+    }
 
 
 def test_at_level_metadata_the_page_knows_what_was_not_kept() -> None:
