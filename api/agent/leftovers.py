@@ -5,6 +5,7 @@ stand, behind words at a clause's end. None goes whose kind stands in what the a
 """
 
 import re
+import string
 from collections.abc import Sequence
 
 _WIDE = re.compile(r"[【〔［][ \t\u3000]{0,4}\^?[ \t\u3000]{0,4}[】〕］]")
@@ -16,6 +17,7 @@ _BEHIND = re.compile(
     r"[^\W_]|[.,;!?。，；！？、”’」』\]】〕］)）%％`]"
 )  # what a mark stands behind; no operator, no list's own mark
 _BLANKS = " \t\u3000"
+_IN_NAMES = f"{string.ascii_letters}{string.digits}_"
 
 
 def without_leftovers(text: str, quotable: Sequence[str]) -> str:
@@ -66,5 +68,5 @@ def _without(text: str, end: int, signs: str) -> int:
 def _is_name(before: str) -> bool:
     """Whether it ends in what code may put `[]` behind: a name, a call, another index."""
     last = before[-1:]
-    word = re.search(r"[A-Za-z_0-9]*\Z", before)
-    return last in ")]`" or (word is not None and any(sign.isalpha() or sign == "_" for sign in word[0]))
+    word = before[len(before.rstrip(_IN_NAMES)) :]
+    return last in ")]`" or any(not sign.isdigit() for sign in word)
