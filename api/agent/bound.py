@@ -1,4 +1,4 @@
-"""Whether what the sentence says of one thing is bound to another one in the source: its figure, its unit "per", who did it. Pure.
+"""Whether what the sentence says of one thing is bound to another one in the source: its figure, who did it. Pure.
 
 "North 41 %, south 27 %" doesn't show "south 41 %", though every word of it stands there. What is seen here leaves a sentence undecided; only a letter
 that the source doesn't have, plan A for plan B, is missing.
@@ -24,8 +24,6 @@ _LETTER = re.compile(r"(?<![A-Za-z0-9])([A-HJ-Z])(方案|计划|组|班|类|级|
 _LETTER_BEHIND = re.compile(
     r"(方案|计划|套餐|线路|\b(?i:plan|option|group|class|type|grade|zone|model|version|variant))\s?([A-Z])(?![A-Za-z0-9'’])"
 )
-_PER = re.compile(r"(?<![\d.,])(\d[\d.,]*+)\s?(?:[A-Za-z%€$£]{1,12}\s)?per\s([a-z]{3,})")
-_NO_THING = frozenset({"cent", "annum", "person", "head", "capita"})
 _DONE_BY = re.compile(r"\b([a-z]+(?:ed|en|wn|ght|built|made|led))(?: [a-z]+)? by (?=([^.,;:，。；：()]{2,60}))")
 _LAST_WORDS = re.compile(r"\s(?:on|in|at|for|with|and [a-z]+ed)\s.*")
 _WORDS = (3, 8)  # of a sentence that says who does what to whom
@@ -58,12 +56,11 @@ def other_letters(sentence: str, shown: str) -> tuple[str, ...]:
 
 
 def elsewhere(sentence: str, shown: str) -> bool:
-    """Whether a figure, a "per" or a doer of the sentence is bound to something else in the text."""
+    """Whether a figure or a doer of the sentence is bound to something else in the text."""
     plain = plain_text(sentence)
     figures = _DIGIT.search(plain) is not None
     return (
         (figures and _of_another_label(plain, shown))
-        or (figures and "per " in plain and _per_another(plain, plain_text(shown)))
         or (" by " in plain and _by_another(plain, plain_text(shown)))
         or _changed_places(plain, shown)
     )
@@ -127,20 +124,6 @@ def _told(sentence: str) -> tuple[_Told, ...]:
             )
         )
     return tuple(found)
-
-
-def _per_another(sentence: str, shown: str) -> bool:
-    seen = _per(shown)
-    return any(value in seen and not things & seen[value] for value, things in _per(sentence).items())
-
-
-def _per(text: str) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for match in _PER.finditer(text):
-        if match[2] not in _NO_THING:
-            value = match[1].replace(",", "").rstrip(".")
-            found[value] = found.get(value, frozenset()) | {match[2].rstrip("s")}
-    return found
 
 
 def _by_another(sentence: str, shown: str) -> bool:

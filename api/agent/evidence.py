@@ -4,16 +4,17 @@ Says which facts of a sentence it doesn't show, and which it shows perhaps not a
 """
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from api.agent.bound import other_letters
-from api.agent.facts import Date, Facts, Quantity, facts, plain_text
+from api.agent.facts import Date, Facts, facts, plain_text
+from api.agent.measures import Figures
 from api.agent.moments import other_days, same_times
 from api.agent.pins import Pin, ordinals, periods
+from api.agent.quantities import Quantity
 from api.agent.scales import Amounts, joined
-from api.agent.units import Likeness, is_spelled, likeness
 from api.agent.words import content_terms
 from shared.text.fold import fold
 from shared.text.lang import detect_lang
@@ -26,7 +27,6 @@ _HALF = "0.5"  # 半年 may be what is told there month by month
 _COUNTABLE = frozenset(map(str, range(2, 11)))
 _BORDERS = frozenset('.!?。！？;；:："”』」)）]】|*#>…')
 _PERIODS = ("quarter", "half")
-_YEAR = re.compile(r"1\d{3}|20\d\d")
 _TOGETHER = 3  # sentences that one statement may draw on
 
 
@@ -42,12 +42,12 @@ class Evidence:
         return facts(self.text)
 
     @cached_property
-    def amounts(self) -> Amounts:
-        return Amounts(self.facts.quantities)
+    def figures(self) -> Figures:
+        return Figures(self.facts, self.text, self.lang)
 
-    @cached_property
-    def units(self) -> frozenset[str | None]:
-        return frozenset(one.unit for one in self.facts.quantities)
+    @property
+    def amounts(self) -> Amounts:
+        return self.figures.amounts
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -119,12 +119,14 @@ def foreign(sentence: str, shown: Evidence) -> bool:
 
 def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tuple[str, ...]:
     """The facts of the sentence, as written, that the evidence doesn't show."""
-    seen = shown.facts
-    absent = [one for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, shown)]
+    seen, plain = shown.facts, plain_text(sentence)
+    absent = [
+        one for one in said.quantities if not _may_differ(one, shown) and not _has_quantity(one, said, plain, shown)
+    ]
     names = [name for name in said.names if not _has_name(name, shown)]
     if absent or names:
-        times, whole = same_times(plain_text(sentence), plain_text(shown.text)), joined(said.quantities)
-        absent = [one for one in absent if one.value not in times and not _in_other_words(one, sentence, whole, shown)]
+        times, whole = same_times(plain, plain_text(shown.text)), joined(said.quantities)
+        absent = [one for one in absent if one.value not in times and not _in_other_words(one, plain, whole, shown)]
         names = [name for name in names if name not in times and not _is_short_for(name, shown)]
     found = [one.written for one in absent]
     found += [one.written for one in said.dates if not _has_date(one, seen)]
@@ -139,22 +141,40 @@ def missing(sentence: str, said: Facts, shown: Evidence, *, foreign: bool) -> tu
 
 
 def doubtful(sentence: str, said: Facts, shown: Evidence) -> bool:
-    """Whether a figure is there, but perhaps not of that: in words, with another sign, reckoned from two others, or with a unit
-    that only one of the two gives."""
-    units = {one.unit for one in said.quantities}
-    whole = joined(said.quantities)
-    return any(
-        _other_measure(one, shown, units)
-        if _has_quantity(one, shown)
-        else not _converted(one, whole, shown) and (_may_differ(one, shown) or _reckoned(one, sentence, shown))
+    """Whether a figure is there, but perhaps not of that: in words, with another sign, reckoned from two others, rounded, or with a unit or a
+    "per" that only one of the two gives."""
+    whole, plain = joined(said.quantities), plain_text(sentence)
+
+    def unsure(one: Quantity) -> bool:
+        standing = shown.figures.standing(one, said, plain)
+        if standing not in (None, "other"):
+            return standing != "same"
+        if standing is None and _has_quantity(one, said, plain, shown):
+            return False
+        return not _converted(one, whole, shown) and (_may_differ(one, shown) or _reckoned(one, plain, shown))
+
+    return any(map(unsure, said.quantities))
+
+
+def unproved_units(sentence: str, said: Facts, shown: Evidence) -> tuple[str, ...]:
+    """The figures, as written, that are there, but not with the unit that the sentence gives them, or not per what it says."""
+    plain = plain_text(sentence)
+    told = (one for one in said.quantities if shown.figures.standing(one, said, plain) == "unproved")
+    return tuple(dict.fromkeys(one.written for one in told))
+
+
+def retold(sentence: str, said: Facts, shown: Evidence) -> str:
+    """The sentence with an amount as the evidence gives it, where it gives it in another unit, so that their words can be compared:
+    "150 litres per minute" is neither the contrary of "2.5 litres per second" nor another figure."""
+    plain = plain_text(sentence)
+    found = {
+        one.written: twin.written if twin else "0"
         for one in said.quantities
-    )
-
-
-def unproved_units(said: Facts, shown: Evidence) -> tuple[str, ...]:
-    """The figures, as written, that are there, but not with the unit that the sentence gives them."""
-    measured = [one for one in said.quantities if one.unit is not None and _has_quantity(one, shown)]
-    return tuple(dict.fromkeys(one.written for one in measured if _other_measure(one, shown, frozenset())))
+        if (twin := shown.figures.twin(one, said, plain)) or (one.per and shown.figures.may_round(one, said, plain))
+    }
+    for written, seen in found.items():
+        plain = plain.replace(written, seen)
+    return plain if found else sentence
 
 
 def other_part(sentence: str, shown: Evidence) -> bool:
@@ -174,7 +194,7 @@ def _may_differ(one: Quantity, shown: Evidence) -> bool:
     negative = one.value.startswith("-")
     opposite = one.value.removeprefix("-") if negative else f"-{one.value}"
     reworded = not negative or _DOWN.search(shown.text) is not None
-    return reworded and any(other.value == opposite for other in shown.facts.quantities)
+    return reworded and shown.figures.has_value(opposite)
 
 
 def _in_other_words(one: Quantity, sentence: str, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
@@ -183,12 +203,12 @@ def _in_other_words(one: Quantity, sentence: str, whole: Mapping[str, Quantity],
 
 
 def _converted(one: Quantity, whole: Mapping[str, Quantity], shown: Evidence) -> bool:
-    """Whether it, or the amount that it is a part of, is exactly an amount of the evidence."""
-    return shown.amounts.convert(one) or (one.written in whole and shown.amounts.convert(whole[one.written]))
+    """Whether the amount that it is a part of is exactly an amount of the evidence."""
+    return one.written in whole and bool(shown.amounts.equal(whole[one.written]))
 
 
 def _reckoned(one: Quantity, sentence: str, shown: Evidence) -> bool:
-    return shown.amounts.perhaps_convert(one) or shown.amounts.make(one, plain_text(sentence))
+    return shown.amounts.perhaps_equal(one) or shown.amounts.make(one, sentence)
 
 
 def _is_short_for(name: str, shown: Evidence) -> bool:
@@ -199,42 +219,14 @@ def _is_short_for(name: str, shown: Evidence) -> bool:
     return re.search(rf"(?<![\w'-]){words}\w", shown.text, re.IGNORECASE) is not None
 
 
-def _has_quantity(one: Quantity, shown: Evidence) -> bool:
+def _has_quantity(one: Quantity, said: Facts, sentence: str, shown: Evidence) -> bool:
+    standing = shown.figures.standing(one, said, sentence)
+    if standing is not None:
+        return standing != "other"
     seen = shown.facts
-    same = _same_value(one, seen)
-    if same:
-        # a unit that the evidence gives elsewhere, e.g. in a table's head, can't be refuted here
-        return one.unit is None or any(other.unit is None or _like(one, other, shown) != "other" for other in same)
     if any(one.value in (str(date.year), str(date.month), str(date.day)) for date in seen.dates):
         return True
     return any(one.value == name.lower().lstrip("v") for name in seen.names)
-
-
-def _other_measure(one: Quantity, shown: Evidence, units: Set[str | None]) -> bool:
-    """`units`: of the sentence; in "5 to 10 mg" the 5 has one too."""
-    same = _same_value(one, shown.facts)
-    if not same or (one.unit == "year" and _YEAR.fullmatch(one.value)):
-        return False
-    if one.unit is None:
-        return all(other.unit is not None and other.unit not in units for other in same)
-    if any(_like(one, other, shown) == "same" for other in same):
-        return False
-    return any(other.unit is not None or other.after for other in same) or not is_spelled(one.unit, shown.text)
-
-
-def _like(one: Quantity, other: Quantity, shown: Evidence) -> Likeness:
-    if one.unit is None or other.unit is None:
-        return "perhaps"
-    return likeness(one.unit, other.unit, lang=shown.lang, units=shown.units)
-
-
-def _same_value(one: Quantity, seen: Facts) -> list[Quantity]:
-    return [other for other in seen.quantities if other.value == one.value and _alike(one, other)]
-
-
-def _alike(one: Quantity, other: Quantity) -> bool:
-    """一种 and "one of" are numbers only for who says the same."""
-    return not other.is_article or one.after == other.after or one.after.isascii() != other.after.isascii()
 
 
 def _has_date(one: Date, seen: Facts) -> bool:

@@ -2,43 +2,13 @@
 
 import re
 import unicodedata
-from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from msgspec import Struct
 
-from api.agent.numerals import Spelled, in_digits
-from api.agent.units import (
-    BEHIND_SHORT,
-    CODES,
-    SHORT,
-    SPELLINGS,
-    TIMES,
-    alternatives,
-    clearer,
-    money_before,
-    short_times,
-)
+from api.agent.numerals import in_digits
+from api.agent.quantities import Quantity, grouped, is_measured, quantities
 from shared.text.sentences import sentences
-
-
-class Quantity(Struct, frozen=True, kw_only=True):
-    """`value`: normalised, multipliers applied (3.5万 and 35000 are one), signed. `unit`: canonical, a currency's sign in front
-    included; None if none of the table stands there.
-
-    `in_words`: written 三百 or "three hundred". `after`: the character or word behind it.
-    """
-
-    value: str
-    unit: str | None
-    written: str
-    in_words: bool = False
-    after: str = ""
-
-    @property
-    def is_article(self) -> bool:
-        """一种, "one of": may be a number, and may be no more than an article."""
-        return self.in_words and self.value == "1"
 
 
 class Date(Struct, frozen=True):
@@ -53,23 +23,9 @@ class Facts(Struct, frozen=True, kw_only=True):
     dates: tuple[Date, ...]
     names: tuple[str, ...]  # capitalised words, acronyms, identifiers, versions
     quoted: tuple[str, ...]
+    parted: tuple[Quantity, ...] = ()  # what "4 500 €" is if its blank parts two figures: 4, and 500 €
 
 
-# "-40" is negative, "30-40", "3天-5天", "30°C-40°C" and "GB-40" are not
-_SIGN = re.compile(
-    r"(?:(?<![A-Za-z0-9_.)\]%])(?<!\d[\u4e00-\u9fff])(?<!\d[\u4e00-\u9fff]{2})-|(?:负|零下)\s?|(?i:\b(?:minus|negative)\s))\Z"
-)
-_LONGEST_SIGN = len("negative ")
-_NUMBER = re.compile(  # begins with a digit, so that a search passes over everything else at once
-    rf"(?P<digits>\d(?:(?<![A-Za-z0-9_.].)|(?<=(?:{'|'.join(CODES)}).))"
-    r"(?:\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d*(?:\.\d+)?))(?![\d_]|\.\d)"
-    rf"(?:\s?(?P<times>{alternatives(TIMES)}))?(?:余|多)?(?:[\s-]?(?P<unit>{alternatives(SPELLINGS)}))?"
-)
-_SHORT_AMOUNT = re.compile(r"\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)")
-_GLUED_CODE = re.compile(rf"(?:{'|'.join(CODES)})\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)?")
-_DECADE = re.compile(r"\d0s$")  # the 1990s
-_AFTER = re.compile(r"\s?([A-Za-z]+|[\u4e00-\u9fff])")
-_PERCENT_ZH = re.compile(r"百分之(\d+(?:\.\d+)?)")
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -108,6 +64,7 @@ _GENERIC_WORDS = (
     " monday tuesday wednesday thursday friday saturday sunday"
 )
 GENERIC = frozenset(_GENERIC_WORDS.split())
+_THIN_BLANK = re.compile(r"[\u2007\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")  # parts nothing but thousands
 _EMPHASIS = re.compile(r"[*_]{2,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:。！？：;；\n]\s*|^\s*[-*+>#\d.()]+\s*)[\"'“‘(\[*_]*$")
 
@@ -118,28 +75,20 @@ def facts(text: str) -> Facts:
     plain = plain_text(text)
     spelled = in_digits(plain)
     rest, dates = _taken(spelled.text, _dates(spelled.text))
+    rest, parted = grouped(rest)
     quoted = tuple(next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(plain))
     names: list[str] = []
 
     def taken(match: re.Match[str]) -> str:
-        if _NUMBER.fullmatch(match[0]) or _is_amount(rest, match):
+        if is_measured(rest, match):
             return match[0]
         names.append(match[0])
         return " " * len(match[0])
 
     without = _IDENTIFIER.sub(taken, rest)
-    found, units = _quantities(without, spelled, plain)
+    found, units = quantities(without, spelled, plain)
     names += _capitalised(_lowered(without, units))
-    return Facts(quantities=found, dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted)
-
-
-def _is_amount(text: str, match: re.Match[str]) -> bool:
-    """Whether what may be an identifier is money: RMB300, the 5bn of "$5bn" and of "5bn euros"."""
-    if _GLUED_CODE.fullmatch(match[0]):
-        return True
-    return _SHORT_AMOUNT.fullmatch(match[0]) is not None and (
-        money_before(text, match.start()) is not None or BEHIND_SHORT.match(text, match.end()) is not None
-    )
+    return Facts(quantities=found, dates=dates, names=tuple(dict.fromkeys(names)), quoted=quoted, parted=parted)
 
 
 def _lowered(text: str, units: list[tuple[int, int]]) -> str:
@@ -154,7 +103,7 @@ def _lowered(text: str, units: list[tuple[int, int]]) -> str:
 def plain_text(text: str) -> str:
     """One spelling of width, minus, blanks and emphasis. Nearly every rule asks for the same evidence's."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+        text = unicodedata.normalize("NFKC", _THIN_BLANK.sub(",", text)).replace("\u2212", "-")
     return _EMPHASIS.sub("", text)
 
 
@@ -195,72 +144,6 @@ def _taken(text: str, found: list[tuple[int, int, Date]]) -> tuple[str, tuple[Da
         pieces += [text[at:start], " " * (end - start)]
         at = end
     return "".join([*pieces, text[at:]]), tuple(date for _, _, date in in_order)
-
-
-def _quantities(text: str, spelled: Spelled, plain: str) -> tuple[tuple[Quantity, ...], list[tuple[int, int]]]:
-    """The second: where units stand. `text`: that of `spelled`, which was `plain`, with blanks for what is no quantity."""
-
-    def written(start: int, end: int) -> str:
-        return plain[spelled.original(start) : spelled.original(end, end=True)].strip()
-
-    found: list[Quantity] = []
-    units: list[tuple[int, int]] = []
-    for match in _NUMBER.finditer(text):
-        measure = _measure(text, match)
-        start, sign = measure.start, _sign(text, match.start()) or _sign(text, measure.start)
-        behind = _AFTER.match(text, match.end("digits"))
-        found.append(
-            Quantity(
-                value=f"-{measure.value}" if sign else measure.value,
-                unit=None if _DECADE.search(match[0]) else measure.unit,
-                written=written(min(start, sign.start()) if sign else start, measure.end),
-                in_words=spelled.in_words(match.start("digits"), match.end("digits")),
-                after=behind[1].lower() if behind else "",
-            )
-        )
-        if measure.unit is not None:
-            units += [(start, match.start()), (match.end("digits"), measure.end)]
-    found += [
-        Quantity(value=_value(match[1], 1), unit="%", written=written(*match.span()))
-        for match in _PERCENT_ZH.finditer(text)
-    ]
-    return tuple(found), units
-
-
-class _Measure(Struct, frozen=True, kw_only=True):
-    """`start`, `end`: with the currency in front and the unit behind."""
-
-    value: str
-    unit: str | None
-    start: int
-    end: int
-
-
-def _measure(text: str, match: re.Match[str]) -> _Measure:
-    sign = _sign(text, match.start())
-    money = money_before(text, sign.start() if sign else match.start())
-    unit, times, end = SPELLINGS.get(match["unit"] or ""), TIMES.get(match["times"] or "", 1), match.end()
-    short = None if match["times"] else SHORT.match(text, match.end("digits"))
-    behind = BEHIND_SHORT.match(text, short.end()) if short else None
-    if short and (money or behind):
-        unit, times, end = SPELLINGS[behind[1]] if behind else None, short_times(short[1]), (behind or short).end()
-    if money:
-        unit = clearer(money[1], unit)
-    return _Measure(
-        value=_value(match["digits"], times), unit=unit, start=money[0] if money else match.start(), end=end
-    )
-
-
-def _sign(text: str, start: int) -> re.Match[str] | None:
-    return _SIGN.search(text, max(start - _LONGEST_SIGN, 0), start)
-
-
-def _value(digits: str, times: int) -> str:
-    try:
-        value = Decimal(digits.replace(",", "")) * times
-        return format(value.normalize(), "f")
-    except InvalidOperation:
-        return digits
 
 
 def _capitalised(text: str) -> list[str]:

@@ -5,7 +5,7 @@ Only what stands as a number: 三百名, 十二人, 第三章, three hundred emp
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -34,6 +34,33 @@ _FIRST = "".join(sorted({word[0] for word in _WORDS} | {"a"}))  # looked at befo
 _ENGLISH = re.compile(
     rf"(?i)(?<![A-Za-z0-9-])(?=[{_FIRST}])(?:(?:{_SMALL})|an?(?= (?:{_LARGE})\b))(?:[ -](?:and )?(?:{_SMALL}|{_LARGE})\b)*+(?![A-Za-z]|-[A-Za-z])"
 )
+
+
+_GROUPS = re.compile(
+    r"\d(?<![\w.,'’].)\d{0,2}(?:(?P<blanks>(?: \d{3}){1,4}+)(?:[.,]\d{1,2})?|(?:\.\d{3}){1,4}+,\d{1,2}|(?:['’]\d{3}){1,4}+(?:\.\d{1,2})?)(?![\d_]|[.,'’]\d| \d{3}(?!\d))"
+)
+_TO_COMMAS = str.maketrans(" .'’", ",,,,")
+
+
+def in_groups(text: str, *, measured: Callable[[int, int], bool]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text, as long as before, with 4 500, 4'500 and 4.500,00 written 4,500 and 4,500.00.
+
+    The second: where a blank stood, which may as well part two figures, "3 500 €". `measured`: whether these places, start and end, hold
+    an amount by what stands about them; without a unit such blanks stay.
+    """
+    parted: list[tuple[int, int]] = []
+
+    def commas(match: re.Match[str]) -> str:
+        if match["blanks"]:
+            if not measured(*match.span()):
+                return match[0]
+            parted.append(match.span())
+        whole, mark, decimals = match[0].rpartition("," if "," in match[0] else ".")
+        if not mark or len(decimals) > 2:
+            return match[0].translate(_TO_COMMAS)
+        return f"{whole.translate(_TO_COMMAS)}.{decimals}"
+
+    return _GROUPS.sub(commas, text), tuple(parted)
 
 
 class Spelled(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import Literal
 
+from api.agent.money import MAY_BE_SHORT_FOR, MONEY, MONEY_WORDS, NOT_BEFORE, NOT_BEHIND, SAME_MONEY, USUAL
+
 Likeness = Literal["same", "perhaps", "other"]
 
 _MEASURES: dict[str, tuple[str, ...]] = {
@@ -12,14 +14,12 @@ _MEASURES: dict[str, tuple[str, ...]] = {
     "pp": ("percentage points", "percentage point", "个百分点", "百分点"),
     "‰": ("‰", "per mille", "per mil"),
     "ppm": ("ppm", "parts per million"),
-    "km/h": ("km/h", "kph", "公里/小时", "千米/小时"),
-    "mph": ("mph", "miles per hour", "英里/小时"),
-    "m/s": ("m/s", "meters per second", "metres per second", "米/秒"),
     "km2": ("km2", "square kilometers", "square kilometres", "平方公里", "平方千米"),
     "m2": ("m2", "square meters", "square metres", "平方米"),
     "cm2": ("cm2", "square centimeters", "square centimetres", "平方厘米"),
     "m3": ("m3", "cubic meters", "cubic metres", "立方米"),
     "cm3": ("cm3", "cubic centimeters", "cubic centimetres", "立方厘米"),
+    "ft2": ("ft2", "sq ft", "square feet", "square foot", "平方英尺"),
     "ha": ("hectares", "hectare", "ha", "公顷"),
     "mu": ("亩",),
     "acre": ("acres", "acre", "英亩"),
@@ -36,16 +36,18 @@ _MEASURES: dict[str, tuple[str, ...]] = {
     "kg": ("kg", "kilograms", "kilogram", "公斤", "千克"),
     "mg": ("mg", "milligrams", "毫克"),
     "g": ("grams", "gram", "g", "克"),
-    "t": ("tonnes", "tons", "吨"),
+    "μg": ("μg", "mcg", "micrograms", "微克"),
+    "t": ("metric tonnes", "metric tons", "tonnes", "tonne", "tons", "ton", "t", "公吨", "吨"),
     "jin": ("市斤", "斤"),
     "lb": ("lbs", "lb", "磅"),
     "oz": ("ounces", "ounce", "oz", "盎司"),
     "ml": ("ml", "mL", "milliliters", "millilitres", "毫升"),
+    "dl": ("dl", "dL", "分升"),
     "l": ("liters", "litres", "liter", "litre", "l", "L", "升"),
-    "l/min": ("l/min", "L/min", "升/分钟"),
     "gal": ("gallons", "gallon", "加仑"),
     "°C": ("°C", "℃", "degrees Celsius", "摄氏度"),
     "°F": ("°F", "℉", "degrees Fahrenheit", "华氏度"),
+    "K": ("K", "kelvins", "kelvin", "开尔文"),
     "ms": ("ms", "milliseconds", "毫秒"),
     "μs": ("μs", "microseconds", "微秒"),
     "s": ("seconds", "second", "sec", "s", "秒钟", "秒"),
@@ -60,8 +62,9 @@ _MEASURES: dict[str, tuple[str, ...]] = {
     "GB": ("GB",),
     "MB": ("MB",),
     "KB": ("KB",),
-    "Mbps": ("Mbps", "Mbit/s"),
-    "Gbps": ("Gbps", "Gbit/s"),
+    "kbit": ("kbit", "kilobits", "千比特"),
+    "Mbit": ("Mbit", "megabits", "兆比特"),
+    "Gbit": ("Gbit", "gigabits", "吉比特"),
     "Hz": ("Hz", "赫兹"),
     "kHz": ("kHz", "千赫"),
     "MHz": ("MHz", "兆赫"),
@@ -101,45 +104,36 @@ _MEASURES: dict[str, tuple[str, ...]] = {
     ),
     "lb·ft": ("lb·ft", "lb-ft", "ft·lb", "ft-lb", "ft-lbs", "foot-pounds", "pound-feet", "磅·英尺", "英尺·磅", "英尺磅"),
     "dB": ("dB", "decibels", "分贝"),
-    "rpm": ("rpm", "revolutions per minute", "转/分"),
+    "rev": ("revolutions", "revolution", "revs", "rev", "转"),
+    "mmol": ("mmol", "millimoles", "毫摩尔"),
+    "mol": ("mol", "moles", "摩尔"),
     "person": ("people", "persons", "人"),
 }  # fmt: skip
-_MONEY: dict[str, tuple[str, ...]] = {
-    "$": ("$", "dollars", "dollar"),
-    "USD": ("US$", "USD", "US dollars", "US dollar", "U.S. dollars", "美元", "美金"),
-    "HKD": ("HK$", "HKD", "Hong Kong dollars", "港元", "港币", "港幣", "元港币", "元港幣"),
-    "TWD": ("NT$", "TWD", "NTD", "新台币", "新台幣", "新臺幣", "台币", "台幣", "元新台币", "元新台幣", "元新臺幣"),
-    "MOP": ("MOP$", "MOP", "澳门元", "澳門元"),
-    "SGD": ("S$", "SGD", "Singapore dollars", "新加坡元", "新元"),
-    "AUD": ("A$", "AU$", "AUD", "Australian dollars", "澳元", "澳币"),
-    "NZD": ("NZ$", "NZD", "New Zealand dollars", "新西兰元", "纽元"),
-    "BRL": ("R$", "BRL", "雷亚尔"),
-    "CAD": ("C$", "CA$", "CAD", "Canadian dollars", "加元", "加币"),
-    "元": ("元", "圆", "圓", "块钱"),
-    "CNY": ("yuan", "renminbi", "RMB", "CNY", "人民币", "人民幣", "元人民币", "元人民幣"),
-    "¥": ("¥",),
-    "JPY": ("yen", "JPY", "JP¥", "日元", "日圆", "日圓", "円"),
-    "EUR": ("€", "euros", "euro", "EUR", "欧元", "歐元"),
-    "GBP": ("£", "pounds sterling", "GBP", "英镑", "英鎊", "镑"),
-    "KRW": ("₩", "KRW", "韩元", "韓元"),
-    "INR": ("₹", "INR", "rupees", "卢比", "盧比"),
-    "RUB": ("₽", "RUB", "rubles", "roubles", "卢布", "盧布"),
-    "CHF": ("CHF", "Swiss francs", "瑞士法郎"),
-    "THB": ("฿", "THB", "baht", "泰铢", "泰銖"),
-}
 _WEIGHT_OR_MONEY = {"pound": ("pounds", "pound")}
-_UNITS = {**_MEASURES, **_MONEY, **_WEIGHT_OR_MONEY}
+# written as one, and what it is of per what
+RATES = {
+    "kph": ("km", "h"), "mph": ("mile", "h"), "knot": ("nmi", "h"), "rpm": ("rev", "min"),
+    "kbps": ("kbit", "s"), "Mbps": ("Mbit", "s"), "Gbps": ("Gbit", "s"),
+}  # fmt: skip
+_RATES = {
+    "kph": ("kph", "kmh", "KPH"),
+    "mph": ("mph", "MPH"),
+    "knot": ("knots", "knot"),
+    "rpm": ("rpm", "RPM", "r/min"),
+} | {rate: (rate,) for rate in ("kbps", "Mbps", "Gbps")}
+_UNITS = {**_MEASURES, **_RATES, **MONEY, **_WEIGHT_OR_MONEY}
 SPELLINGS = {spelling: unit for unit, spellings in _UNITS.items() for spelling in spellings}
-_MONEY_WORDS = {spelling for spellings in _MONEY.values() for spelling in spellings}
 # a word that goes on in another way than the unit: 25安全, "25 A New Hope"
 _NOT_BEHIND = {
+    **NOT_BEHIND,
+    "t": r"(?!-[A-Za-z])",
+    "转": "(?![让移换变入向账载正动化型身学折机出播发述告达基包而念眼院])",
     "A": r"(?!\s?[A-Z])",
     "安": "(?![全装裝排静靜徽心置保检檢顿頓康慰防定抚撫阳陽])",
     "斤": "(?![斤两])",
-    "圆": "(?![形心柱桌])",
-    "圓": "(?![形心柱桌])",
 }
-CODES = tuple(word for word in sorted(_MONEY_WORDS) if re.fullmatch(r"[A-Z]{3}", word))
+_BEHIND_BLANK = frozenset({"K"})  # 4K is no temperature
+_SAME = SAME_MONEY | {frozenset(("pound", "lb")), frozenset(("pound", "GBP"))}
 TIMES = {
     "万亿": 10**12,
     "千亿": 10**11,
@@ -156,36 +150,36 @@ TIMES = {
 }
 _SHORT_TIMES = {"k": 10**3, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}  # only beside a currency
 
-_MAY_BE_SHORT_FOR: dict[str, frozenset[str]] = {
-    "$": frozenset({"HKD", "TWD", "MOP", "SGD", "AUD", "CAD", "元"}),
-    "元": frozenset({"HKD", "TWD", "MOP", "SGD", "AUD", "CAD", "$"}),
-    "¥": frozenset({"CNY", "元", "JPY"}),
-}
-_USUAL = {"$": "USD", "元": "CNY", "¥": "CNY"}
-_SAME = {frozenset(pair) for pair in (("$", "USD"), ("元", "CNY"), ("pound", "lb"), ("pound", "GBP"))}
-
 
 def alternatives(words: Iterable[str]) -> str:
-    """Longest first; a Latin spelling must end where the word does. Nothing is tried where none begins."""
-    ordered = sorted(words, key=len, reverse=True)
-    first = "".join(sorted({re.escape(word[0]) for word in ordered}))
-    return f"(?=[{first}])(?:{'|'.join(map(_alternative, ordered))})"
+    """Longest first; a Latin spelling must end where the word does. Nothing is tried where none begins, and few that begin otherwise."""
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        by_first.setdefault(word[0], []).append(_alternative(word)[len(re.escape(word[0])) :])
+    first = "".join(sorted(map(re.escape, by_first)))
+    branches = [f"{re.escape(sign)}(?:{'|'.join(rest)})" for sign, rest in by_first.items()]
+    return f"(?=[{first}])(?:{'|'.join(branches)})"
 
 
 def _alternative(word: str) -> str:
+    behind_blank = r"(?<=\s.)" if word in _BEHIND_BLANK else ""
     goes_on = r"(?![A-Za-z])" if word[-1].isascii() and word[-1].isalnum() else ""
-    return re.escape(word) + goes_on + _NOT_BEHIND.get(word, "")
+    return re.escape(word) + behind_blank + goes_on + _NOT_BEHIND.get(word, "")
 
 
+def _is_latin(word: str) -> bool:
+    return word[0].isascii() and word[0].isalpha()
+
+
+_IN_FRONT = sorted(MONEY_WORDS - NOT_BEFORE, key=len, reverse=True)
 _BEFORE = re.compile(
-    rf"(?:(?<![A-Za-z])(?:{'|'.join(re.escape(one) for one in sorted(_MONEY_WORDS, key=len, reverse=True) if one[0].isascii() and one[0].isalpha())})"
-    rf"|{'|'.join(re.escape(one) for one in sorted(_MONEY_WORDS, key=len, reverse=True) if not one[0].isascii() or not one[0].isalpha())})\s?\Z"
+    rf"(?:(?<![A-Za-z])(?:{'|'.join(re.escape(one) for one in _IN_FRONT if _is_latin(one))})"
+    rf"|{'|'.join(re.escape(one) for one in _IN_FRONT if not _is_latin(one))})\s?\Z"
 )
-_ENDS_OF_MONEY = frozenset(word[-1] for word in _MONEY_WORDS)
-_NOT_BEFORE = frozenset({"元", "圆", "圓", "块钱", "镑", "dollars", "dollar", "euros", "euro", "yen", "yuan"})
-_LONGEST_MONEY = max(map(len, _MONEY_WORDS)) + 1
+_ENDS_OF_MONEY = frozenset(word[-1] for word in _IN_FRONT)
+_LONGEST_MONEY = max(map(len, MONEY_WORDS)) + 1
 SHORT = re.compile(r"\s?(k|K|mn|m|M|bn|b|B|tn|T)(?![A-Za-z])")
-BEHIND_SHORT = re.compile(rf"\s?({alternatives(_MONEY_WORDS)})")
+BEHIND_SHORT = re.compile(rf"\s?({alternatives(MONEY_WORDS)})")
 
 
 def money_before(text: str, end: int) -> tuple[int, str] | None:
@@ -194,8 +188,7 @@ def money_before(text: str, end: int) -> tuple[int, str] | None:
     if last not in _ENDS_OF_MONEY:
         return None
     match = _BEFORE.search(text, max(end - _LONGEST_MONEY, 0), end)
-    word = match[0].strip() if match else ""
-    return None if match is None or word in _NOT_BEFORE else (match.start(), SPELLINGS[word])
+    return (match.start(), SPELLINGS[match[0].strip()]) if match else None
 
 
 def short_times(sign: str) -> int:
@@ -205,7 +198,7 @@ def short_times(sign: str) -> int:
 
 def clearer(before: str, behind: str | None) -> str:
     """The currency of "$300 CAD" or 港币300元: of two signs the one that is no other's short form."""
-    return behind if before in _MAY_BE_SHORT_FOR and behind in _MONEY else before
+    return behind if before in MAY_BE_SHORT_FOR and behind in MONEY else before
 
 
 def likeness(said: str, seen: str, *, lang: str, units: Container[str | None]) -> Likeness:
@@ -213,7 +206,7 @@ def likeness(said: str, seen: str, *, lang: str, units: Container[str | None]) -
     if said == seen or frozenset((said, seen)) in _SAME:
         return "same"
     for sign, other in ((said, seen), (seen, said)):
-        if other not in _MAY_BE_SHORT_FOR.get(sign, ()):
+        if other not in MAY_BE_SHORT_FOR.get(sign, ()):
             continue
         if sign == "¥" and other != "JPY" and lang == "zh" and "JPY" not in units:
             return "same"
@@ -225,7 +218,7 @@ def likeness(said: str, seen: str, *, lang: str, units: Container[str | None]) -
 
 def usual(unit: str) -> str:
     """The currency that a sign alone mostly stands for; every other unit itself."""
-    return _USUAL.get(unit, unit)
+    return USUAL.get(unit, unit)
 
 
 def is_spelled(unit: str, text: str) -> bool:
@@ -236,9 +229,6 @@ def is_spelled(unit: str, text: str) -> bool:
 @lru_cache(maxsize=512)
 def _spelling(unit: str) -> re.Pattern[str]:
     alike = {unit} | {one for pair in _SAME if unit in pair for one in pair}
+    alike |= {rate for rate, (one, _) in RATES.items() if one == unit}
     words = [word for one in alike for word in _UNITS[one]]
-    return re.compile(
-        "|".join(
-            (r"(?<![A-Za-z])" if word[0].isascii() and word[0].isalpha() else "") + _alternative(word) for word in words
-        )
-    )
+    return re.compile("|".join((r"(?<![A-Za-z])" if _is_latin(word) else "") + _alternative(word) for word in words))

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from api.agent.anchors import misplaced, turned_round
 from api.agent.bound import elsewhere
-from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read, unproved_units
+from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read, retold, unproved_units
 from api.agent.facts import GENERIC, Facts, facts, plain_text
+from api.agent.heads import stated_apart
 from api.agent.named import other_names
 from api.agent.polarity import agreement
 from api.agent.standing import conditioned, narrowed, spread
@@ -67,7 +68,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     shown = read(tuple(evidence))
     if _outright(sentence, shown):
         return Checked(verdict="supported", missing=(), score=1.0)
-    said, other_language = facts(sentence), foreign(sentence, shown)
+    said, other_language = stated_apart(sentence, facts(sentence)), foreign(sentence, shown)
     terms = content_terms(sentence)
     shared = _share(terms, shown.terms)
     other, unproved = ((), ()) if other_language else other_names(sentence, shown)
@@ -75,6 +76,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     if absent:
         return Checked(verdict="unsupported", missing=absent, score=shared, reason="missing")
     unsure = doubtful(sentence, said, shown)
+    told = retold(sentence, said, shown)
     found = any((said.dates, said.names, said.quoted, said.quantities and not unsure))
     if (
         terms
@@ -84,19 +86,24 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
         and not shown.amounts.are_roughly(sentence)
     ):
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
-    agrees = "same" if other_language else agreement(sentence, shown.texts)
+    agrees = "same" if other_language else agreement(told, shown.texts)
     if agrees == "contrary":
         return Checked(verdict="unsupported", missing=(), score=shared, reason="negation")
-    enough = shared >= (FACTS_SCORE if found else SUPPORTED_SCORE)
+    enough = (shared if told is sentence else _share(content_terms(told), shown.terms)) >= (
+        FACTS_SCORE if found else SUPPORTED_SCORE
+    )
     unsure = unsure or agrees == "unsure"
     if (
         not enough
         or unsure
         or unproved
-        or (not other_language and _in_doubt(sentence, said, shown, together=len(evidence) == 1 and not found))
+        or (not other_language and _in_doubt(told, said, shown, together=len(evidence) == 1 and not found))
     ):
         return Checked(
-            verdict="unchecked", missing=(), score=shared, unproved=(*unproved, *unproved_units(said, shown))
+            verdict="unchecked",
+            missing=(),
+            score=shared,
+            unproved=(*unproved, *unproved_units(sentence, said, shown)),
         )
     return Checked(verdict="supported", missing=(), score=shared)
 
@@ -150,9 +157,13 @@ def _without_measures(sentence: str, said: Facts, shown: Evidence) -> str:
         for one in said.quantities
         if one.unit is not None and not (one.unit == "year" and len(one.value) == 4)
     ]
-    respelled = [one for one in measures if one not in shown.text]
-    plain = plain_text(sentence) if respelled else sentence
-    for one in respelled:
+    return _without(sentence, [one for one in measures if one not in shown.text])
+
+
+def _without(sentence: str, figures: Sequence[str]) -> str:
+    """`figures`: as written, each of which a nought stands for."""
+    plain = plain_text(sentence) if figures else sentence
+    for one in figures:
         plain = plain.replace(one, "0")  # no border: behind one a name may begin
     return plain
 

@@ -1,6 +1,8 @@
 """What holds of the verification for all figures, in every notation of them."""
 
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -99,3 +101,39 @@ def test_every_text_gets_one_verdict_with_its_reason(sentence: str, evidence: li
     assert 0.0 <= checked.score <= 1.0
     assert (checked.reason is not None) == (checked.verdict == "unsupported")
     assert bool(checked.missing) == (checked.reason == "missing")
+
+
+UNITS = {
+    "length": {"mm": 1, "cm": 10, "m": 1000, "km": 1_000_000, "毫米": 1, "厘米": 10, "千米": 1_000_000},
+    "mass": {"g": 1, "kg": 1000, "t": 1_000_000, "克": 1, "公斤": 1000, "吨": 1_000_000},
+    "volume": {"ml": 1, "L": 1000, "m³": 1_000_000, "毫升": 1, "升": 1000, "立方米": 1_000_000},
+}
+SPANS = {"": 1, "s": 1, "min": 60, "h": 3600, "秒": 1, "分钟": 60, "小时": 3600}
+
+
+def _size(dimension: str, unit: str, span: str) -> Fraction:
+    return Fraction(UNITS[dimension][unit], SPANS[span])
+
+
+def _written(value: Decimal, unit: str, span: str) -> str:
+    return f"{value:f} {unit}/{span}" if span else f"{value:f} {unit}"
+
+
+@given(
+    dimension=st.sampled_from(sorted(UNITS)),
+    value=st.integers(2, 99),
+    spans=st.one_of(st.just(("", "")), st.tuples(*[st.sampled_from(sorted(filter(None, SPANS)))] * 2)),
+    other=st.sampled_from([2, 3, 7, 10, 60, 1000]),
+    data=st.data(),
+)
+def test_an_amount_or_a_rate_exactly_converted_is_shown_and_by_no_other_factor(
+    dimension: str, value: int, spans: tuple[str, str], other: int, data: st.DataObject
+) -> None:
+    units = st.sampled_from(sorted(UNITS[dimension]))
+    said, seen = (data.draw(units), spans[0]), (data.draw(units), spans[1])
+    exact = value * _size(dimension, *seen) / _size(dimension, *said)
+    converted = Decimal(exact.numerator) / Decimal(exact.denominator)
+    assume(Fraction(converted) == exact)
+    evidence = [f"测得的数值是{_written(Decimal(value), *seen)}，已复核。"]
+    assert check(f"测得的数值是{_written(converted, *said)}。", evidence).verdict == "supported"
+    assert check(f"测得的数值是{_written(converted * other, *said)}。", evidence).verdict == "unsupported"
