@@ -14,6 +14,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
 
+from api.agent.kinds import Kind, kind_of
+from api.agent.navigation import asks_for_neighbour, without_navigation
+from api.agent.of_kind import gives_reason, shows
 from api.agent.pins import Pin, pins, unshown
 from api.agent.subjects import has, subjects
 from api.agent.wanted import (
@@ -60,6 +63,7 @@ class Picked(Struct, frozen=True, kw_only=True):
     `shown`: the share that a quoted sentence shows, with its headings; `named`: the question names a quoted document.
     `unshown`: the years, quarters, amounts, ... of the question, as written there, that no sentence is about; `unnamed`: its
     names that stand nowhere, or not in one document though the question is how they are related.
+    `lacking`: the kind of thing asked for, if the `nearest` sentences have nothing of it; then these aren't among the excerpts.
     """
 
     excerpts: tuple[Excerpt, ...]
@@ -69,6 +73,8 @@ class Picked(Struct, frozen=True, kw_only=True):
     named: bool = False
     unshown: tuple[str, ...] = ()
     unnamed: tuple[str, ...] = ()
+    nearest: tuple[Excerpt, ...] = ()
+    lacking: Kind | None = None
 
 
 MOST = 4  # sentences
@@ -91,6 +97,7 @@ _SHORTEST = 6  # code points; less is a heading or a crumb
 def pick(question: str, passages: Sequence[Passage]) -> Picked:
     """The best whole sentences in reading order, and how much of the question is shown at all."""
     words = words_for(question)
+    shown, passages = passages, _apart_from_neighbours(question, passages)
     candidates = [one for number, passage in enumerate(passages) for one in _candidates(number, passage, words)]
     asked = _without_borders(question, words.of(without_asking(question)), candidates)
     if not asked or not candidates:
@@ -115,9 +122,14 @@ def pick(question: str, passages: Sequence[Passage]) -> Picked:
     close = sorted(
         (one for one in scored if one[0].score >= top * CLOSE_TO_BEST), key=lambda one: (-one[0].score, one[0].place)
     )
-    wider = [_widened(excerpt, one, reason=wants_reason(question)) for excerpt, one in close[:MOST]]
+    reason = wants_reason(question)
+    wider = [_widened(excerpt, shown[one.place[0]].text, reason=reason) for excerpt, one in close[:MOST]]
+    quoted = _apart(sorted(wider, key=lambda one: (one.place[0], one.span)))
+    lacking = _lacking(question, [one for _, one in close[:MOST]])
     return Picked(
-        excerpts=_apart(sorted(wider, key=lambda one: (one.place[0], one.span))),
+        excerpts=() if lacking else quoted,
+        nearest=quoted if lacking else (),
+        lacking=lacking,
         best=best,
         coverage=_coverage(best, weights, kinds, words),
         shown=max((_shown(one, weights, kinds) for _, one in close[:MOST]), default=0.0),
@@ -125,6 +137,23 @@ def pick(question: str, passages: Sequence[Passage]) -> Picked:
         unshown=tuple(pin.written for pin in asked_pins if not any(pin not in lacks for lacks in missing)),
         unnamed=unnamed,
     )
+
+
+def _lacking(question: str, close: Sequence["_Candidate"]) -> Kind | None:
+    """The kind of thing asked for, if none of these sentences has anything of it; the reason of one may stand beside it."""
+    kind = kind_of(question) if close else None
+    if kind is None or any(shows(kind, question, one.text, headings=_headed(one.passage)) for one in close):
+        return None
+    if kind.name == "reason" and any(gives_reason(text) for one in close for text in (*one.earlier[:1], one.after)):
+        return None
+    return kind
+
+
+def _apart_from_neighbours(question: str, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """What they say of themselves; to who asks for the one before or after, all they say."""
+    if asks_for_neighbour(question):
+        return passages
+    return [structs.replace(one, text=without_navigation(one.text)) for one in passages]
 
 
 def _without(asked: Sequence[Pin], sentence: str) -> str:
@@ -189,9 +218,9 @@ def _naming(question: str, candidates: list["_Candidate"]) -> list["_Candidate"]
     return naming or candidates
 
 
-def _widened(excerpt: Excerpt, one: "_Candidate", *, reason: bool) -> Excerpt:
-    start, end = widened(one.passage.text, excerpt.span, reason=reason)
-    return structs.replace(excerpt, text=one.passage.text[start:end], span=(start, end))
+def _widened(excerpt: Excerpt, text: str, *, reason: bool) -> Excerpt:
+    start, end = widened(text, excerpt.span, reason=reason)
+    return structs.replace(excerpt, text=text[start:end], span=(start, end))
 
 
 def _apart(wider: list[Excerpt]) -> tuple[Excerpt, ...]:
@@ -213,6 +242,7 @@ class _Candidate(Struct, frozen=True, kw_only=True):
     terms: frozenset[str]
     context: frozenset[str]  # of title and section
     before: frozenset[str]  # of the sentence before
+    after: str  # the sentence behind it
     earlier: tuple[str, ...]  # the sentences before it in the passage, the nearest first
 
 
@@ -221,7 +251,8 @@ def _candidates(number: int, passage: Passage, words: Words) -> list[_Candidate]
     found: list[_Candidate] = []
     before: frozenset[str] = frozenset()
     earlier: tuple[str, ...] = ()
-    for index, (start, end) in enumerate(sentences(passage.text)):
+    spans = sentences(passage.text)
+    for index, (start, end) in enumerate(spans):
         text = passage.text[start:end].strip()
         terms = words.of(text)
         if _readable(text):
@@ -235,6 +266,7 @@ def _candidates(number: int, passage: Passage, words: Words) -> list[_Candidate]
                     context=context,
                     before=before,
                     earlier=earlier,
+                    after=passage.text[slice(*spans[index + 1])] if index + 1 < len(spans) else "",
                 )
             )
         before, earlier = terms, (text, *earlier)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from api.agent.decisions import Finish, ProtocolError, ToolAction
 from api.agent.drive import Stopwatch
 from api.agent.exact_names import exact_names
-from api.agent.excerpts import Passage, Picked, pick
+from api.agent.excerpts import Excerpt, Passage, Picked, pick
 from api.agent.observation import Envelope, opened
 from api.agent.react import parse
 from api.agent.steps import AskFailed, AskModel, Replied, Wording
@@ -143,20 +143,19 @@ def next_reply(question: str, shown: Sequence[Shown], *, final: bool, wording: W
         and (more := _look_further(question, shown, picked))
     ):
         return more
-    if not _is_enough(question, picked, alone=scoped and len({one.doc_id for one in _passages(shown)}) == 1):
-        unshown = (*picked.unshown, *picked.unnamed)
-        return _end("Refuse", "reason", _refusal(question, shown, wording, unshown=unshown, scoped=scoped))
+    covers = _covers(question, picked, alone=scoped and len({one.doc_id for one in _passages(shown)}) == 1)
+    if not covers or not picked.excerpts:
+        return _end("Refuse", "reason", _refusal(question, shown, wording, picked=picked, near=covers, scoped=scoped))
     preface = wording.render("extractive", part="preface")
-    quotes = [
-        wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in picked.excerpts
-    ]
-    return _end("Finish", "answer", "\n\n".join([preface, *quotes]))
+    return _end("Finish", "answer", "\n\n".join([preface, *_quotes(picked.excerpts, wording)]))
 
 
-def _is_enough(question: str, picked: Picked, *, alone: bool) -> bool:
-    """`alone`: the caller chose documents, and all that was found is of one of them."""
-    if not picked.excerpts:
-        return False
+def _quotes(excerpts: Sequence[Excerpt], wording: Wording) -> list[str]:
+    return [wording.render("extractive", part="quote", text=one.text, block_ids=[one.block_id]) for one in excerpts]
+
+
+def _covers(question: str, picked: Picked, *, alone: bool) -> bool:
+    """Whether enough of the question is shown. `alone`: the caller chose documents, and all that was found is of one of them."""
     if (picked.named or alone) and not asks_denied(question):
         return min(picked.coverage, picked.shown) >= ENOUGH_NAMED
     here = ENOUGH_HERE_ZH if detect_lang(question) == "zh" else ENOUGH_HERE
@@ -182,12 +181,28 @@ def _look_further(question: str, shown: Sequence[Shown], picked: Picked) -> str 
     return _act("list_blocks", doc_id=best.doc_id, section_paths=[best.section_path])
 
 
-def _refusal(question: str, shown: Sequence[Shown], wording: Wording, *, unshown: Sequence[str], scoped: bool) -> str:
+def _refusal(
+    question: str, shown: Sequence[Shown], wording: Wording, *, picked: Picked, near: bool, scoped: bool
+) -> str:
     """Nothing found that answers, or nothing let in. What shares some words with the question is pointed at, never passed
-    off as an answer; so are blocks in another language, which words can't judge, if search brought no others."""
+    off as an answer; so are blocks in another language, which words can't judge, if search brought no others.
+
+    `near`: sentences that only lack the kind of thing asked for show enough of the question to be quoted as what is nearest.
+    """
     if any(one.observation.harness_status != "ok" for one in shown):
         return wording.render("extractive", part="unread", scoped=scoped)
-    said = wording.render("extractive", part="nothing", unshown=unshown, scoped=scoped)
+    lacking = picked.lacking if near else None
+    said = wording.render(
+        "extractive",
+        part="nothing",
+        unshown=(*picked.unshown, *picked.unnamed),
+        lacking=lacking and lacking.name,
+        unit=lacking.written if lacking else "",
+        scoped=scoped,
+    )
+    if lacking:
+        lead = wording.render("extractive", part="lacking")
+        return "\n\n".join([said, lead, *_quotes(picked.nearest, wording)])
     lang, found = detect_lang(question), sorted(_passages(shown), key=lambda one: one.rank)
     if lang != "und" and found and all(detect_lang(one.text) not in (lang, "und") for one in found):
         part, pointed = "foreign", found

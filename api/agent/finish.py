@@ -67,13 +67,15 @@ def finishing(
     question: str = "",
     standing: tuple[Limitation, ...] = (),
     mode: CitationMode = "flag",
+    fixed: bool = False,
 ) -> Generator[None, None, Verified]:
     """Verify a finished run's text against its ledger, or state why there is none.
 
     Whatever the mode and the ending: a claim in the delivered text that is unsupported comes with a limitation, and the answer is
     not complete. `question`: as asked; a question back may repeat its figures. `standing`: limitations that hold for the run
     whatever the model did, e.g. a partial snapshot. `mode` strict: sentences that no source shows are dropped and said to be missing;
-    one that may name another than its source does stays, with a limitation.
+    one that may name another than its source does stays, with a limitation. `fixed`: no model wrote the text; what it says beside
+    quotations are the bundle's words, so that a refusal or a question back claims nothing.
     Pauses after every sentence: an answer of thirty takes tenths of a second.
     """
     limitations = (*standing, *outcome.limitations)
@@ -81,7 +83,9 @@ def finishing(
         text = wording.render("failure", code=outcome.ending.code, message=outcome.ending.message)
         return Verified(status="failed", reason=outcome.reason, text=text, citations=(), limitations=limitations)
     dropped = 0
-    if mode == "strict":
+    if fixed and outcome.ending.ending != "answer":
+        judged = Judged(resolved=_resolved(harmless(outcome.ending.text), outcome.ledger), claims=())
+    elif mode == "strict":
         judged, dropped = yield from _dropping(outcome, question)
     else:
         judged = yield from _judged(_as_read(outcome, question), outcome.ledger, question)
@@ -149,6 +153,10 @@ def _judged(text: str, ledger: Ledger, question: str) -> Generator[None, None, J
             claims.append(uncited)
     claims.sort(key=lambda one: one.claim.start)
     return Judged(resolved=resolved, claims=tuple(claims))
+
+
+def _resolved(text: str, ledger: Ledger) -> Resolved:
+    return resolve(text, ledger.blocks, shown=[entry.seen for entry in ledger.entries])
 
 
 def _uncited(claim: Claim, ledger: Ledger, question: str) -> CheckedClaim | None:

@@ -208,7 +208,9 @@ async def _run(
         text = wording.render("limitation", code="extractive_answer")
         standing = (*standing, Limitation(code="extractive_answer", text=text))
 
-    verifying = finishing(outcome, wording=wording, question=request.question, standing=standing, mode=mode)
+    verifying = finishing(
+        outcome, wording=wording, question=request.question, standing=standing, mode=mode, fixed=chat is None
+    )
     long = isinstance(outcome.ending, Finish) and len(outcome.ending.text) > VERIFIED_AT_ONCE
     verified = await in_slices(verifying) if long else at_once(verifying)
     answer = Answer(

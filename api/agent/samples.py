@@ -8,6 +8,7 @@ from typing import get_args
 from api.agent.brakes import Brake
 from api.agent.budget import LimitCode
 from api.agent.decisions import TOO_SHORT, Problem
+from api.agent.kinds import KindName
 from api.agent.native import ENDINGS
 from api.agent.observation import quoted
 from api.agent.paths.planning import Fault
@@ -142,7 +143,7 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
         )
     ),
     "extractive": (
-        *({"part": part} for part in ("preface", "foreign", "nearest", "greeting")),
+        *({"part": part} for part in ("preface", "foreign", "nearest", "lacking", "greeting")),
         {"part": "unread", "scoped": False},
         {"part": "quote", "text": "年假五天。", "block_ids": ["abcdefgh.v1#0"]},
         *({"part": "count", "term": "年假", "total": n, "blocks": n, "shown": 1} for n in (1, 7)),
@@ -150,9 +151,13 @@ SAMPLES: dict[str, tuple[Values, ...]] = {
             {"part": "place", "title": "制度", "section_path": section, "block_id": "abcdefgh.v1#0"}
             for section in ("/", "年假")
         ),
-        {"part": "nothing", "unshown": ["2022", "Q4"], "scoped": False},
+        {"part": "nothing", "unshown": ["2022", "Q4"], "lacking": None, "unit": "", "scoped": False},
         *(
-            {"part": part, "term": "年假", "unshown": [], "scoped": scoped}
+            {"part": "nothing", "unshown": [], "lacking": kind, "unit": "欧元", "scoped": False}
+            for kind in get_args(KindName)
+        ),
+        *(
+            {"part": part, "term": "年假", "unshown": [], "lacking": None, "unit": "", "scoped": scoped}
             for part in ("absent", "nothing")
             for scoped in (True, False)
         ),

@@ -493,6 +493,31 @@ def test_without_a_model_blocks_in_another_language_are_pointed_at_not_quoted(wo
     assert {citation.title for citation in asked.answer.citations} == {"Expense Policy"}
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "差旅费为什么这么高？",
+        "Who invented the QX-9000?",
+        "酒店住宿标准是多少？",
+        "你好",
+        'How often does "QX-9000" occur?',
+    ],
+)
+@pytest.mark.parametrize("mode", ["flag", "strict"])
+def test_without_a_model_what_is_no_answer_claims_nothing(world: World, question: str, mode: str) -> None:
+    asked = ask(world, question, citation_mode=mode)
+    assert asked.answer.status in ("refused", "clarification")
+    assert (asked.answer.claims, asked.codes()) == ((), ["extractive_answer"])
+
+
+def test_without_a_model_a_sentence_that_lacks_what_is_asked_for_is_shown_as_nearest(world: World) -> None:
+    world.publish(a_document("费用.md", "年度许可费为84,000美元，每年一月支付。\n", title="许可合同"))
+    answer = ask(world, "年度许可费是多少欧元？").answer
+    assert (answer.status, len(answer.citations)) == ("refused", 1)
+    assert "没有给出以欧元为单位的数字" in answer.text
+    assert "年度许可费为84,000美元，每年一月支付。[1]" in answer.text
+
+
 DOWN = UpstreamError("upstream_unavailable", "the embedder is down")
 
 
