@@ -52,29 +52,33 @@ class Figures:
 
         `said`: all that the sentence gives; in "5 to 10 mg" the 5 has a unit too. `sentence`: plain.
         """
+        found = self._written_so(one, said, sentence)
+        if found == "same":
+            return found
+        known: list[Standing] = [self._of_equal(one, other, sentence) for other in self.amounts.equal(one)]
+        if found is not None:
+            known.append(found)
+        return _best(known)
+
+    def _written_so(self, one: Quantity, said: Facts, sentence: str) -> Standing | None:
+        """What those of its value give."""
         same = [other for other in self._by_value.get(one.value, ()) if _alike(one, other)]
         if one.unit == "year" and same and _YEAR.fullmatch(one.value):
             return "same"
-        found = _best(
+        return _best(
             _worse(self._by_unit(one, other, same, said, sentence), self._by_rate(one, other, sentence))
             for other in same
         )
-        if found not in (None, "other"):
-            return found
-        return _best(self._of_equal(one, other, sentence) for other in self.amounts.equal(one)) or found
 
     def twin(self, one: Quantity, said: Facts, sentence: str) -> Quantity | None:
-        """The same amount in another unit, if none of these is the figure itself."""
-        if one.unit is None or self._is_here(one, said, sentence):
+        """The same amount in another unit, if the figure itself isn't there."""
+        if one.unit is None or self._written_so(one, said, sentence) == "same":
             return None
         equal = self.amounts.equal(one)
         return min(equal, key=lambda other: _ORDER.index(self._of_equal(one, other, sentence)), default=None)
 
     def may_round(self, one: Quantity, said: Facts, sentence: str) -> bool:
-        return not self._is_here(one, said, sentence) and self.amounts.perhaps_equal(one)
-
-    def _is_here(self, one: Quantity, said: Facts, sentence: str) -> bool:
-        return one.value in self._by_value and self.standing(one, said, sentence) not in (None, "other")
+        return self._written_so(one, said, sentence) in (None, "other") and self.amounts.perhaps_equal(one)
 
     def _of_equal(self, one: Quantity, other: Quantity, sentence: str) -> Standing:
         return self._by_thing(one, compare(one.per, other.per), sentence)

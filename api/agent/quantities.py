@@ -69,7 +69,7 @@ def grouped(text: str) -> tuple[str, tuple[Quantity, ...]]:
     def measured(start: int, end: int) -> bool:
         unit = SPELLINGS.get(behind[1]) if (behind := _UNIT_BEHIND.match(text, end)) else None
         countable = unit is not None and SCALES.get(unit, ("time",))[0] not in ("time", "calendar")
-        return countable or unit in MONEY or money_before(text, start) is not None
+        return countable or unit in MONEY or unit == "pound" or money_before(text, start) is not None
 
     whole, places = in_groups(text, measured=measured)
     found: list[Quantity] = []
@@ -120,7 +120,7 @@ def quantities(text: str, spelled: Spelled, plain: str) -> tuple[tuple[Quantity,
     for match in _NUMBER.finditer(text):
         measure = _measure(text, match, rates)
         start, sign = measure.start, _sign(text, match.start()) or _sign(text, measure.start)
-        behind = _AFTER.match(text, match.end("digits"))
+        behind = _AFTER.match(text, match.end("times" if match["times"] else "digits"))
         found.append(
             Quantity(
                 value=f"-{measure.value}" if sign else measure.value,

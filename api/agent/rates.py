@@ -22,7 +22,7 @@ _NEXT = re.compile(
 )
 _FIRST = frozenset("/每pae")
 _FAR = re.compile(
-    r"(?:\s(?!(?:and|or|plus|but|to|in|on|at|is|was|are|were|per|for|with)\b)[A-Za-z][A-Za-z'’-]{0,20}){1,2}(?=\sper\s)"
+    r"(?:\s(?!(?:and|or|plus|but|to|in|on|at|is|was|are|were|per|for|with)\b)[A-Za-z][A-Za-z'’-]{0,20}){1,2}(?=\s(?:per|an?|each|every)\s)"
 )
 _LONG_AGO = re.compile(r"\s(?:ago|later|earlier|before|after|or|and a half|old|long|from now)\b")
 _BEFORE = re.compile(
@@ -43,7 +43,7 @@ class Rates:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._far = " per " in text
+        self._far = any(word in text for word in (" per ", " a ", " an ", " each ", " every "))
         self._english = "ly " in text or "nnual " in text or "er " in text
         self._chinese = any(sign in text for sign in "每均速租薪费产")
 
@@ -51,7 +51,7 @@ class Rates:
         """What stands behind a figure with its unit, and where that ends. `measured`: whether it has a unit."""
         text, found, at = self._text, list[Per](), end
         first = text[at : at + 2].lstrip()[:1]
-        if first not in _FIRST or not first:
+        if not first or first not in _FIRST or _NEXT.match(text, at) is None:
             far = _FAR.match(text, at) if self._far and first.isalpha() else None
             if far is None:
                 return (), end
@@ -59,7 +59,7 @@ class Rates:
         ends = end if at == end else None
         while len(found) < 4 and (match := _NEXT.match(text, at)) is not None:
             one = _read(match, text, measured=measured or bool(found))
-            if not one:
+            if not one or (ends is None and match["article"] and one[0].dimension != "time"):
                 break
             found += one
             at = match.end("second") if _goes_on(match, text) else _end(match)

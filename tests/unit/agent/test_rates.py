@@ -34,12 +34,15 @@ RESPELLED = [
     ("每人每天补贴300元。", "补贴标准为300元/人/天。"),
     ("时速80公里。", "速度为80公里/小时。"),
     ("价格（欧元）：4500", "价格为4500欧元。"),
+    ("海拔为2 800米。", "海拔为2,800米。"),
+    ("The ship was 1896 inches long.", "Built in 1896, the ship was 158 feet long."),
 ]
 OTHERS = [
     ("The pump delivers 2.5 litres per minute.", "The pump delivers 2.5 litres per second."),
     ("The pump delivers 151 L/min.", "The pump delivers 2.2 L/s."),
     ("The car drives 72 mph.", "The car drives 72 km/h."),
     ("Take 3 tablets per week.", "Take 3 tablets per day."),
+    ("The line carries 37 million passengers a day.", "The line carries 37 million passengers a year."),
     ("The fee is $300 per month.", "The fee is $300 per year."),
     ("The licence costs 300 US dollars per seat per month.", "许可证的价格为每席位每年300美元。"),
     ("该泵每分钟输送2.5升。", "该泵每秒输送2.5升。"),
@@ -65,6 +68,7 @@ OTHER_MONEY = [
 ]
 UNPROVED = [
     ("The pump costs 4,500 wibbles.", "The pump costs $4,500.", "4,500"),
+    ("It earned 5 million wibbles.", "It earned $5 million.", "5 million"),
     ("The pump costs 4,500 pesos.", "The pump costs $4,500.", "4,500 pesos"),
     ("The cable weighs 12 kg per metre.", "The cable weighs 12 kg.", "12 kg per metre"),
     ("Delivery costs €85 per pump.", "Delivery costs €85 per pallet; a pump costs more.", "€85 per pump"),
