@@ -122,10 +122,12 @@ def pick(question: str, passages: Sequence[Passage]) -> Picked:
     close = sorted(
         (one for one in scored if one[0].score >= top * CLOSE_TO_BEST), key=lambda one: (-one[0].score, one[0].place)
     )
-    reason = wants_reason(question)
-    wider = [_widened(excerpt, shown[one.place[0]].text, reason=reason) for excerpt, one in close[:MOST]]
+    explained = asked if wants_reason(question) else frozenset[str]()
+    wider = [_widened(excerpt, one, shown[one.place[0]].text, explained) for excerpt, one in close[:MOST]]
     quoted = _apart(sorted(wider, key=lambda one: (one.place[0], one.span)))
-    lacking = _lacking(question, [one for _, one in close[:MOST]])
+    lacking = _lacking(
+        question, [(wide.text, _headed(one.passage)) for wide, (_, one) in zip(wider, close, strict=False)]
+    )
     return Picked(
         excerpts=() if lacking else quoted,
         nearest=quoted if lacking else (),
@@ -139,12 +141,10 @@ def pick(question: str, passages: Sequence[Passage]) -> Picked:
     )
 
 
-def _lacking(question: str, close: Sequence["_Candidate"]) -> Kind | None:
-    """The kind of thing asked for, if none of these sentences has anything of it; the reason of one may stand beside it."""
-    kind = kind_of(question) if close else None
-    if kind is None or any(shows(kind, question, one.text, headings=_headed(one.passage)) for one in close):
-        return None
-    if kind.name == "reason" and any(gives_reason(text) for one in close for text in (*one.earlier[:1], one.after)):
+def _lacking(question: str, quoted: Sequence[tuple[str, str]]) -> Kind | None:
+    """The kind of thing asked for, if none of these texts, each with its headings, has anything of it."""
+    kind = kind_of(question) if quoted else None
+    if kind is None or any(shows(kind, question, text, headings=headings) for text, headings in quoted):
         return None
     return kind
 
@@ -218,8 +218,11 @@ def _naming(question: str, candidates: list["_Candidate"]) -> list["_Candidate"]
     return naming or candidates
 
 
-def _widened(excerpt: Excerpt, text: str, *, reason: bool) -> Excerpt:
-    start, end = widened(text, excerpt.span, reason=reason)
+def _widened(excerpt: Excerpt, one: "_Candidate", text: str, explained: frozenset[str]) -> Excerpt:
+    """`explained`: for who asks why, the words of the question; a sentence behind that explains any of them is quoted with it."""
+    start, end = widened(text, excerpt.span, reason=bool(explained))
+    if explained and gives_reason(one.after) and not explained.isdisjoint(content_terms(one.after)):
+        end = max(end, excerpt.span[1] + len(one.after.rstrip()))
     return structs.replace(excerpt, text=text[start:end], span=(start, end))
 
 

@@ -18,7 +18,7 @@ from shared.text.tagged import BODY, PERSON, PLACE, PROPER, tagged
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _TIME_UNITS = frozenset({"ms", "s", "min", "h", "day", "week", "month", "year"})
 _GIVES_REASON = re.compile(
-    r"因[为此而]|由于|原因|缘由|理由|归因|归咎|归功|所致|导致|致使"
+    r"因[为此而]|由于|原因|缘由|理由|归因|归咎|归功|所致|导致|致使|[得受]益于|有赖于|归结"
     r"|\b(?:because|due to|owing to|thanks to|caus(?:e|es|ed|ing)|reasons?|results? (?:of|from)|resulted|resulting|attribut\w+|stem(?:s|med)? from|explain\w*)\b",
     re.IGNORECASE,
 )
@@ -27,7 +27,7 @@ _MAY_GIVE_REASON = re.compile(
     r"|源[于自]|取决|从而|目的|旨在|于是|[便就](?=[为将把])|以.{1,30}而|以(?:便|免|防|利|求|期|确保|保证|避免|减少|提高)|避免|防止|否则|不愿|因素"
     r"|\b(?:since|as(?! (?:well|a|an|the|of|at)\b)|therefore|thus|hence|consequen\w+|so|led|leads?|leading|accounts? for|for \w+ing|by \w+ing|avoid\w*|prevent\w*|ensur\w+|protect\w*|enabl\w+|allow\w*|help\w*"
     r"|purpose|intend\w*|aim\w*|given|after|following|affect\w*|influenc\w*|trigger\w*|otherwise|driven|important|importance|need(?:s|ed)? to)\b"
-    r"|\b(?:in order )?to (?!the\b|an?\b|its?\b|their\b|his\b|her\b|our\b|this\b|that\b|these\b|those\b|all\b|each\b|every\b|any\b|which\b|whom\b)[a-z]{2,}",
+    r"|\b(?:in order )?to (?!the\b|an?\b|its?\b|their\b|his\b|her\b|our\b|this\b|that\b|these\b|those\b|all\b|each\b|every\b|any\b|which\b|whom\b|next\b|last\b)[a-z]{2,}",
     re.IGNORECASE,
 )
 _MONTH_OR_DAY = "|".join([*month_name[1:], *day_name, *month_abbr[1:], *day_abbr]) + "|Sept"
@@ -50,7 +50,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _SOMEBODY_ZH = re.compile(
-    r"(?:人|员|长|者|师|家|方|部|处|科|组|办|局|院|会|商|户|厂|队|室|中心|所|行|社|店|经理|主任|主管|总监|公司|集团|团队|部门|教授|助理|秘书|领导|双方|单位|机构|代表|主席|总统|总理|国王|皇帝|政府|军|王|帝|后|妃|公|侯|伯|子|女|父|母|兄|弟|妻|夫|[一二三四五六七八九]部)$"
+    r"(?:人|员|长|者|师|家|方|部|处|科|组|办|局|院|会|商|户|厂|队|室|中心|所|行|社|店|经理|主任|主管|总监|公司|集团|团队|部门|教授|助理|秘书|领导|双方|单位|机构|代表|主席|总统|总理|国王|皇帝|政府|军|王|帝|皇后|王后|妃|公|侯|伯|子|女|父|母|兄|弟|妻|夫|[一二三四五六七八九]部)$"
 )
 _PRONOUNS_ZH = ["他", "她", "他们", "她们", "我", "我们", "你", "你们", "您", "自己", "本人"]
 _TAKEN_FOR_NAMES = ["之日起", "城市", "加密", "日志", "周转", "地区", "地方"]

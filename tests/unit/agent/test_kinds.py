@@ -86,6 +86,13 @@ def test_a_year_that_only_leads_to_another_page_is_not_what_the_page_is_about(
     assert looked_up(question, text, title).excerpts == ()
 
 
+def test_the_reason_in_the_next_sentence_is_quoted_only_if_it_explains_what_is_asked() -> None:
+    text = "单位能耗下降17%。能耗下降得益于新的空压机。调试期间停机19天。"
+    quoted = [one.text for one in looked_up("单位能耗为什么下降？", text).excerpts]
+    assert "得益于新的空压机" in "".join(quoted)
+    assert looked_up("调试期间为什么停机？", text).excerpts == ()
+
+
 def test_who_asks_for_the_page_after_gets_where_it_is_named() -> None:
     text = "The meeting was held in Leeds.\n\nNext: 2024 meeting in Cork"
     found = looked_up("Which meeting is next?", text, "2023 meeting")
