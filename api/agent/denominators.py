@@ -154,7 +154,7 @@ def _telling(one: Per) -> re.Pattern[str]:
     words = "|".join(map(_bounded, _words(one)))
     adjectives = "".join(f"|{word}" for word in _ADJECTIVES.get(one.name, ())) if one.is_unit else ""
     return re.compile(
-        rf"(?i)(?:\b(?:per|an?|each|every)\s|/|每|一)\s?(?:{re.escape(one.count)}\s?)?[个個]?(?:{words}){adjectives}"
+        rf"(?i)(?:\b(?:per|an?|each|every|one)\s|/|每|一)\s?(?:{re.escape(one.count)}\s?)?[个個]?(?:{words}){adjectives}"
     )
 
 

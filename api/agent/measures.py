@@ -110,7 +110,7 @@ class Figures:
         if (
             unit in ("person", "year")
             or not noun
-            or not content_terms(noun * 2)
+            or (noun.isascii() and not content_terms(noun))
             or noun in self._text.lower()
             or is_spelled(unit, sentence)
         ):

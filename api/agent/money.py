@@ -117,6 +117,7 @@ MAY_BE_SHORT_FOR: dict[str, frozenset[str]] = {
     "元": frozenset({"HKD", "TWD", "MOP", "SGD", "AUD", "CAD", "$"}),
     "¥": frozenset({"CNY", "元", "JPY"}),
     "欧": frozenset({"EUR", "Ω"}),
+    "K": frozenset({"KB"}),
     "peso": frozenset({"MXN", "ARS", "CLP", "PHP", "UYU"}),
     "crown": frozenset({"SEK", "NOK", "DKK", "ISK", "CZK"}),
     "franc": frozenset({"XAF"}),

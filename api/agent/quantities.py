@@ -56,7 +56,7 @@ _NUMBER = re.compile(  # begins with a digit, so that a search passes over every
 _UNIT_BEHIND = re.compile(rf"\s?({alternatives(SPELLINGS)})")
 _SHORT_AMOUNT = re.compile(r"\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)")
 _GLUED_CODE = re.compile(rf"(?:{'|'.join(CODES)})\d[\d.,]*(?:k|K|mn|m|M|bn|b|B|tn|T)?")
-_POWER = re.compile(r"(?:m|s|t)[23](?![A-Za-z0-9])")
+_POWER = re.compile(r"(?:m|s|t)[23](?![A-Za-z0-9])|/\d")
 _WINDOW = 40  # code points between a figure and the end of its unit
 _DECADE = re.compile(r"\d0s$")  # the 1990s
 _AFTER = re.compile(r"\s?([A-Za-z]+|[\u4e00-\u9fff])")
@@ -92,7 +92,7 @@ def _is_amount(text: str, match: re.Match[str]) -> bool:
         return True
     if "/" in match[0] and (number := _NUMBER.match(text, match.start())):
         measure = _measure(text, number, Rates(text))
-        if measure.unit is not None and measure.end >= match.end():
+        if (measure.unit is not None or measure.per) and measure.end >= match.end():
             return True
     return _SHORT_AMOUNT.fullmatch(match[0]) is not None and (
         money_before(text, match.start()) is not None or BEHIND_SHORT.match(text, match.end()) is not None

@@ -17,9 +17,10 @@ _NO_SECOND = frozenset(_NO_SECOND_WORDS.split())
 _UNIT = alternatives(UNITS)
 _NEXT = re.compile(
     r"\s?(?:(?P<annual>p\.\s?a\b\.?)|(?:(?P<mark>/\s?|每|per\s(?:each\s|every\s)?)|(?P<article>an?|each|every)\s)"
-    rf"(?:(?P<count>\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}(?:\.\d{{1,3}})?)?\s?(?:[个個名位](?=[\u4e00-\u9fff]))?(?:(?P<unit>{_UNIT})(?P<power>\^?[23](?![\d.]))?"
+    rf"(?:(?P<count>\d{{1,3}}(?:,\d{{3}})+|\d{{1,7}}(?:\.\d{{1,3}})?|[百千万])?\s?(?:[个個名位](?=[\u4e00-\u9fff]))?(?:(?P<unit>{_UNIT})(?P<power>\^?[23](?!\d|\.\d))?"
     r"|(?P<thing>[A-Za-z][A-Za-z-]{1,24})(?:\s(?P<second>[a-z][a-z-]{1,24}))?|(?P<han>[\u4e00-\u6bce\u6bd0-\u9fff]{1,4}))))"
 )
+_ROUND = {"百": "100", "千": "1000", "万": "10000"}
 _FIRST = frozenset("/每pae")
 _FAR = re.compile(
     r"(?:\s(?!(?:and|or|plus|but|to|in|on|at|is|was|are|were|per|for|with)\b)[A-Za-z][A-Za-z'’-]{0,20}){1,2}(?=\s(?:per|an?|each|every)\s)"
@@ -28,13 +29,16 @@ _LONG_AGO = re.compile(r"\s(?:ago|later|earlier|before|after|or|and a half|old|l
 _BEFORE = re.compile(
     r"(?P<each>(?:每[^每，。；、,;:：\s()（）|！？“”]{1,9}){1,3})[:：]?\s?\Z"
     r"|(?<![\d每今去本当同次该全])(?P<frame>人均|[时秒]速|[年月日周时](?:租|薪|费(?!用)|均|产))[^\d，。；、,;|\s]{0,6}\s?\Z"
-    rf"|\b[Pp]er\s(?P<unit>{_UNIT})[,:]?\s\Z"
+)
+_BEFORE_EN = re.compile(
+    rf"\b[Pp]er\s(?P<unit>{_UNIT})[,:]?\s\Z"
     r"|\b(?i:(?P<adjective>hourly|daily|weekly|monthly|quarterly|yearly|annual)\s(?:[a-z]{1,20}\s){0,2}(?:fee|price|rent|salary|wage|pay|cost|subscription|rate|charge|payment"
     r"|income|premium|budget|output|production|limit|allowance|dose|consumption)s?(?:\s[a-z]{1,12}){0,3})[:]?\s\Z"
 )
 _PIECE = re.compile(
-    rf"(?P<count>\d{{1,7}})?(?:[个個名位](?=[\u4e00-\u9fff]))?(?:(?P<unit>{_UNIT})|(?P<thing>[A-Za-z]+|[^\dA-Za-z]{{1,3}}))"
+    rf"(?P<count>\d{{1,7}}|[百千万])?(?:[个個名位](?=[\u4e00-\u9fff]))?(?:(?P<unit>{_UNIT})|(?P<thing>[A-Za-z]+|[^\dA-Za-z]{{1,3}}))"
 )
+_IN_ENGLISH = ("Per ", "per ", "ourly ", "aily ", "eekly ", "onthly ", "arterly ", "early ", "nnual ")
 _WINDOW, _WIDE = 30, 90  # code points before a figure
 
 
@@ -44,7 +48,7 @@ class Rates:
     def __init__(self, text: str) -> None:
         self._text = text
         self._far = any(word in text for word in (" per ", " a ", " an ", " each ", " every "))
-        self._english = "ly " in text or "nnual " in text or "er " in text
+        self._english = any(word in text for word in _IN_ENGLISH)
         self._chinese = any(sign in text for sign in "每均速租薪费产")
 
     def behind(self, end: int, *, measured: bool) -> tuple[tuple[Per, ...], int]:
@@ -68,22 +72,25 @@ class Rates:
 
     def before(self, start: int) -> tuple[tuple[Per, ...], int]:
         """What stands before a figure with its currency, and where that begins."""
-        if not (self._chinese or self._english):
-            return (), start
-        match = _BEFORE.search(self._text, max(start - (_WIDE if self._english else _WINDOW), 0), start)
+        match = _BEFORE.search(self._text, max(start - _WINDOW, 0), start) if self._chinese else None
         if match is None:
-            return (), start
+            return self._before_in_english(start) if self._english else ((), start)
         if match["each"]:
             pieces = [(piece, _PIECE.match(piece)) for piece in match["each"].split("每")[1:]]
             found = tuple(one for piece, read in pieces if read for one in _each(piece, read))
             nothing_else = all(read is not None and read.end() == len(piece) for piece, read in pieces)
             return found, match.start() if nothing_else else start
+        word = match["frame"]
+        one = Per(name=OF_ADJECTIVE[word] if word in OF_ADJECTIVE else UNITS[word[0]])
+        return (one,), match.start("frame") if match.end("frame") == start else start
+
+    def _before_in_english(self, start: int) -> tuple[tuple[Per, ...], int]:
+        match = _BEFORE_EN.search(self._text, max(start - _WIDE, 0), start)
+        if match is None:
+            return (), start
         if match["unit"]:
             return (Per(name=UNITS[match["unit"]]),), match.start()
-        word = match["frame"] or match["adjective"].lower()
-        if match["frame"] and match.end("frame") == start:
-            return (Per(name=OF_ADJECTIVE[word] if word in OF_ADJECTIVE else UNITS[word[0]]),), match.start("frame")
-        return (Per(name=OF_ADJECTIVE[word] if word in OF_ADJECTIVE else UNITS[word[0]]),), start
+        return (Per(name=OF_ADJECTIVE[match["adjective"].lower()]),), start
 
 
 def _end(match: re.Match[str]) -> int:
@@ -131,4 +138,5 @@ def _each(piece: str, match: re.Match[str]) -> list[Per]:
 
 
 def _count(match: re.Match[str]) -> str:
-    return (match["count"] or "").replace(",", "").lstrip("0") or "1"
+    count = match["count"] or ""
+    return _ROUND.get(count) or count.replace(",", "").lstrip("0") or "1"

@@ -34,12 +34,16 @@ RESPELLED = [
     ("每人每天补贴300元。", "补贴标准为300元/人/天。"),
     ("时速80公里。", "速度为80公里/小时。"),
     ("价格（欧元）：4500", "价格为4500欧元。"),
+    ("Fuel use is 5.6 L/100 km.", "Fuel use is 5.6 litres per 100 km."),
+    ("油耗为每百公里5.6升。", "油耗为5.6L/100km。"),
+    ("The density is 350 people per square kilometre.", "The density is 350 people/km²."),
     ("海拔为2 800米。", "海拔为2,800米。"),
     ("The ship was 1896 inches long.", "Built in 1896, the ship was 158 feet long."),
 ]
 OTHERS = [
     ("The pump delivers 2.5 litres per minute.", "The pump delivers 2.5 litres per second."),
     ("The pump delivers 151 L/min.", "The pump delivers 2.2 L/s."),
+    ("The force is 9.8 m/s².", "The force is 9.8 m/s."),
     ("The car drives 72 mph.", "The car drives 72 km/h."),
     ("Take 3 tablets per week.", "Take 3 tablets per day."),
     ("The line carries 37 million passengers a day.", "The line carries 37 million passengers a year."),
