@@ -100,11 +100,7 @@ def compare(said: Sequence[Per], seen: Sequence[Per]) -> Compared:
     if said == seen:
         return SAME
     units, others = ({one.dimension: one for one in side if one.dimension} for side in (said, seen))
-    other = any(
-        _scale(one) != _scale(others[dimension]) or said.count(one) != seen.count(others[dimension])
-        for dimension, one in units.items()
-        if dimension in others
-    )
+    other = any(_sizes(dimension, said) != _sizes(dimension, seen) for dimension in units.keys() & others.keys())
     things, rivals = [one for one in said if not one.dimension], [one for one in seen if not one.dimension]
     strange = bool(things) and bool(rivals) and not any(_alike(one, rival) for one in things for rival in rivals)
     more = [one for dimension, one in units.items() if dimension not in others] + ([] if rivals else things)
@@ -124,6 +120,10 @@ def is_named(one: Per, text: str) -> bool:
 
 def is_latin(one: Per) -> bool:
     return not one.is_unit and one.name.isascii()
+
+
+def _sizes(dimension: str, side: Sequence[Per]) -> list[object]:
+    return sorted((_scale(one) for one in side if one.dimension == dimension), key=repr)
 
 
 def _scale(one: Per) -> object:

@@ -166,10 +166,16 @@ def _measure(text: str, match: re.Match[str], rates: Rates) -> _Measure:
     return _Measure(
         value=_value(match["digits"], times),
         unit=unit,
-        per=(*own, *per, *(one for one in before if one not in per)),
+        per=(*own, *per, *_others(before, (*own, *per))),
         start=min(start, money[0] if money else match.start()),
         end=end,
     )
+
+
+def _others(before: tuple[Per, ...], per: tuple[Per, ...]) -> list[Per]:
+    """Of what stands before a figure what isn't said right behind it: an annual fee of $300 a month is per month."""
+    told = {one.dimension for one in per}
+    return [one for one in before if (one.dimension not in told if one.dimension else one not in per)]
 
 
 def _rate(unit: str | None) -> tuple[str | None, tuple[Per, ...]]:

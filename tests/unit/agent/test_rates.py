@@ -37,6 +37,7 @@ RESPELLED = [
     ("Fuel use is 5.6 L/100 km.", "Fuel use is 5.6 litres per 100 km."),
     ("油耗为每百公里5.6升。", "油耗为5.6L/100km。"),
     ("The density is 350 people per square kilometre.", "The density is 350 people/km²."),
+    ("The fee is $300 per month.", "The annual fee is $300 per month, billed once a year."),
     ("海拔为2 800米。", "海拔为2,800米。"),
     ("The ship was 1896 inches long.", "Built in 1896, the ship was 158 feet long."),
 ]
