@@ -153,7 +153,9 @@ def _apart_from_neighbours(question: str, passages: Sequence[Passage]) -> Sequen
     """What they say of themselves; to who asks for the one before or after, all they say."""
     if asks_for_neighbour(question):
         return passages
-    return [structs.replace(one, text=without_navigation(one.text)) for one in passages]
+    return [
+        structs.replace(one, text=without_navigation(one.text, title=one.title, question=question)) for one in passages
+    ]
 
 
 def _without(asked: Sequence[Pin], sentence: str) -> str:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from api.agent.facts import plain_text
+from api.agent.money import MONEY
 from api.agent.units import SPELLINGS, alternatives
 from api.agent.words import simplified
 
@@ -22,15 +23,9 @@ class Kind(Struct, frozen=True, kw_only=True):
     unit: str = ""
 
 
-_CODE = re.compile(r"[A-Z]{3}")  # as currencies have
-MONEY = frozenset(unit for word, unit in SPELLINGS.items() if _CODE.fullmatch(word) and unit.isupper()) | {
-    "$",
-    "元",
-    "¥",
-    "pound",
-}
+CURRENCIES = frozenset(MONEY) | {"pound"}  # which may be one
 _UNIT = alternatives(SPELLINGS)
-_MONEY_UNIT = alternatives(word for word, unit in SPELLINGS.items() if unit in MONEY)
+_MONEY_UNIT = alternatives(word for word, unit in SPELLINGS.items() if unit in CURRENCIES)
 _COUNTS = frozenset({"person", "%"})  # as often written with another word or none: 16名, "a third"
 _HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 

@@ -16,11 +16,22 @@ _ASKS_FOR_NEIGHBOUR = re.compile(
     re.IGNORECASE,
 )
 
+_SEASON = re.compile(r"(?<!\d)(?P<first>(?P<century>1\d|20)\d\d)\s?(?:--?|–)\s?(?:19|20)?(?P<last>\d\d)(?![\d-])")
+
 
 def asks_for_neighbour(question: str) -> bool:
     return _ASKS_FOR_NEIGHBOUR.search(question) is not None
 
 
-def without_navigation(text: str) -> str:
-    """Blanks in its place, so that every other sign stays where it is."""
-    return _NAVIGATION.sub(lambda match: " " * len(match[0]), text)
+def without_navigation(text: str, *, title: str, question: str) -> str:
+    """Blanks in its place, so that every other sign stays where it is.
+
+    On a page of 1959, the first year of the season 1958–59 leads to the one before too, unless seasons are asked for.
+    """
+
+    def shortened(match: re.Match[str]) -> str:
+        of_title = f"{match['century']}{match['last']}" in title and match["first"] not in title
+        return match[0].replace(match["first"], "    ", 1) if of_title else match[0]
+
+    apart = _NAVIGATION.sub(lambda match: " " * len(match[0]), text)
+    return apart if _SEASON.search(question) else _SEASON.sub(shortened, apart)

@@ -9,7 +9,7 @@ from calendar import day_abbr, day_name, month_abbr, month_name
 from collections.abc import Set
 
 from api.agent.facts import facts
-from api.agent.kinds import MONEY, Kind, plain_simplified
+from api.agent.kinds import CURRENCIES, Kind, plain_simplified
 from api.agent.units import likeness
 from api.agent.words import content_terms
 from shared.text.lang import detect_lang
@@ -109,7 +109,7 @@ def shows(kind: Kind, question: str, text: str, *, headings: str) -> bool:
             said = content_terms(f"{plain}\n{plain_simplified(headings)}")
             return _AMOUNT.search(plain) is not None and not content_terms(kind.written).isdisjoint(said)
         case "money":
-            return any(one.unit in MONEY for one in facts(text).quantities)
+            return any(one.unit in CURRENCIES for one in facts(text).quantities)
         case "unit":
             return _has_unit(kind.unit, text)
 
@@ -122,10 +122,10 @@ def gives_reason(text: str) -> bool:
 def _has_unit(asked: str, text: str) -> bool:
     """An amount of money in that currency, or in one of which it may be short for; any other measure for a measure."""
     units = {one.unit for one in facts(text).quantities if one.unit is not None}
-    if asked in MONEY:
+    if asked in CURRENCIES:
         lang = detect_lang(text)
-        return any(one in MONEY and likeness(asked, one, lang=lang, units=units) != "other" for one in units)
-    return any((one in _TIME_UNITS) == (asked in _TIME_UNITS) for one in units - MONEY - {"%"})
+        return any(one in CURRENCIES and likeness(asked, one, lang=lang, units=units) != "other" for one in units)
+    return any((one in _TIME_UNITS) == (asked in _TIME_UNITS) for one in units - CURRENCIES - {"%"})
 
 
 def _names_somebody(question: str, plain: str) -> bool:

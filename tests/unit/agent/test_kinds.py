@@ -76,6 +76,7 @@ def test_what_has_it_in_whatever_form_is_quoted(question: str, text: str) -> Non
     ("question", "text", "title"),
     [
         ("Who played the 1960 Cup Final?", "1959 Cup Final Forest Luton Venue Wembley ← 1958 1960 →", "1959 Cup Final"),
+        ("Where was the 1958 Cup Final?", "1959 Cup Final of the 1958 -- 59 Cup Venue Wembley", "1959 Cup Final"),
         ("2022年的年会在哪里举行？", "年会在苏州举行。\n上一篇：2022年年会\n下一篇：2024年年会", "2023年年会"),
         ("Where was the 2022 meeting?", "The meeting was held in Leeds.\nPrevious: 2022 meeting", "2023 meeting"),
     ],
@@ -99,6 +100,7 @@ def test_who_asks_for_the_page_after_gets_where_it_is_named() -> None:
     assert "Next: 2024 meeting in Cork" in [one.text for one in found.excerpts]
 
 
-def test_what_is_quoted_beside_navigation_is_the_text_as_it_stands() -> None:
-    text = "1959 Cup Final Forest Luton Venue Wembley ← 1958 1960 →"
-    assert [one.text for one in looked_up("Where was the 1959 Cup Final?", text).excerpts] == [text]
+@pytest.mark.parametrize("question", ["Where was the 1959 Cup Final?", "Where was the final of the 1958–59 Cup?"])
+def test_what_is_quoted_beside_navigation_is_the_text_as_it_stands(question: str) -> None:
+    text = "1959 Cup Final of the 1958 -- 59 Cup Venue Wembley ← 1958 1960 →"
+    assert [one.text for one in looked_up(question, text, "1959 Cup Final").excerpts] == [text]
