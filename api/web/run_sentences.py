@@ -17,7 +17,8 @@ class Sentences:
 
     def __init__(self, said: str, claims: Sequence[ClaimCheck]) -> None:
         places: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)  # by marker: end, start, -number
-        every = ((n, start) for n, claim in enumerate(claims) for start in _places(said, claim.sentence))
+        cited = ((n, claim.sentence) for n, claim in enumerate(claims) if claim.markers)
+        every = ((n, start) for n, sentence in cited for start in _places(said, sentence))
         left = MOST_PLACES
         for n, start in every:
             left -= len(claims[n].markers)

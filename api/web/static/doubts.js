@@ -3,6 +3,8 @@
 const LEFT_OUT = /\s|[[［] ?\d+ ?[\]］]/g; // what checking takes out of a sentence or leaves blank: marks, and space beside them
 const MARKS_BEHIND = /^(?:[ \t]*\[\d+\])+/;
 
+const MOST_LOOKED = 50; // places of a sentence that is said again and again: an answer is looked through in time that grows with it
+
 /** [{start, end, claim}] of those that are found, in order, none overlapping another. claims: in the order of the text. */
 export function places(text, claims) {
   const { plain, at } = without(text);
@@ -14,13 +16,31 @@ export function places(text, claims) {
     const place = all.find(({ start, end }) => claim.markers.every((one) => text.slice(start, end).includes(`[${one}]`))) ?? all[0];
     if (!place) continue;
     found.push({ ...place, claim });
-    from = at.findIndex((index) => index >= place.end);
-    if (from < 0) break;
+    from = firstWhere(at, (index) => index >= place.end);
+    if (from === at.length) break;
   }
   return found;
 }
 
-export const placeAt = (found, index) => found.find(({ start, end }) => start <= index && index < end);
+/** The place in order that ends first after index: the only one that may hold it. */
+export const firstAfter = (found, index) => firstWhere(found, ({ end }) => index < end);
+
+export function placeAt(found, index) {
+  const place = found[firstAfter(found, index)];
+  return place && place.start <= index ? place : undefined;
+}
+
+/** In a list of which the last part holds, where that part begins; its length if none does. */
+function firstWhere(list, holds) {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(list[middle])) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 
 function without(text) {
   let plain = "";
@@ -40,7 +60,7 @@ function without(text) {
 
 function occurrences(plain, sentence, from) {
   const found = [];
-  for (let at = plain.indexOf(sentence, from); at >= 0; at = plain.indexOf(sentence, at + sentence.length)) found.push(at);
+  for (let at = plain.indexOf(sentence, from); at >= 0 && found.length < MOST_LOOKED; at = plain.indexOf(sentence, at + sentence.length)) found.push(at);
   return found;
 }
 

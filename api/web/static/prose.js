@@ -1,10 +1,10 @@
 // An answer's text as elements: paragraphs, lists, code, emphasis, [n] as a chip where it is a citation, doubtful sentences marked.
 import { el } from "./dom.js";
-import { placeAt } from "./doubts.js";
+import { firstAfter, placeAt } from "./doubts.js";
 
 const FENCE = /^```/;
-const ITEM = /^\s*(?:[-*•]|(\d+)[.)、])\s+(.*)$/;
-const HEAD = /^#{1,6}\s+(.*)$/;
+const ITEM = /^\s*(?:[-*•]|(\d+)[.)、])\s+(.*)$/s;
+const HEAD = /^#{1,6}\s+(.*)$/s;
 const INLINE = /(\*\*[^*\n]+\*\*|`[^`\n]+`|\[\d+\])/;
 
 /**
@@ -36,10 +36,10 @@ export function prose(text, { chip, found, doubt }) {
     const head = HEAD.exec(line);
     if (FENCE.test(line)) {
       close();
-      const end = lines.findIndex((other, index) => index > at && FENCE.test(other));
-      const code = lines.slice(at + 1, end < 0 ? lines.length : end);
-      root.append(el("pre", {}, el("code", {}, code.join("\n"))));
-      at = end < 0 ? lines.length : end;
+      let end = at + 1;
+      while (end < lines.length && !FENCE.test(lines[end])) end += 1;
+      root.append(el("pre", {}, el("code", {}, lines.slice(at + 1, end).join("\n"))));
+      at = end;
     } else if (!line.trim()) {
       close();
     } else if (head) {
@@ -75,7 +75,9 @@ function pieces(said, start, found, chip) {
     else if (/^`.+`$/.test(piece)) made.push({ node: el("code", {}, piece.slice(1, -1)), end, place });
     else if (marker) made.push({ node: chip(Number(marker[1]), place?.claim) || piece, end, place });
     else {
-      const borders = found.flatMap((one) => [one.start, one.end]).filter((border) => at < border && border < end);
+      const borders = [];
+      for (let next = firstAfter(found, at); next < found.length && found[next].start < end; next += 1)
+        borders.push(...[found[next].start, found[next].end].filter((border) => at < border && border < end));
       for (const next of [...borders, end]) {
         made.push({ node: said.slice(at - start, next - start), end: next, place: placeAt(found, at) });
         at = next;
