@@ -1,8 +1,8 @@
 """An HTTP connection that answers where uvicorn's doesn't: a client that has closed its own side, and one that speaks HTTP/1.0.
 
 A client that sends no more may wait for its reply still (`nc -N`), or be gone: both look the same, until something is sent to it (decision
-0149). So something is sent: the reply, where it has begun, and else `100 Continue`, which a client of HTTP/1.1 passes over. The connection of
-one that is gone breaks at that. HTTP/1.0 knows no such thing: a reply that begins soon is given, and who waits longer is taken for gone.
+0149). So something is sent: `100 Continue`, which a client of HTTP/1.1 passes over, and a comment once events are being sent. The connection of
+one that is gone breaks at that. HTTP/1.0 knows no `100 Continue`: a reply that begins soon is given, and who waits longer is taken for gone.
 """
 
 import asyncio
@@ -11,14 +11,10 @@ from typing import Any
 from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, ASGISendEvent, Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-PROBES_S = (
-    0.0,
-    0.05,
-    0.5,
-    2.0,
-)  # before each; the last again and again: two must follow one another for a break to show
-OLD_S = 1.0  # for a reply in HTTP/1.0 to begin, once its client has closed its side
+from api.live import EVENTS
+
 _PROBE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_COMMENT = b":\n\n"
 
 
 class AnsweringProtocol(HttpToolsProtocol):
@@ -49,15 +45,22 @@ class AnsweringProtocol(HttpToolsProtocol):
         return True
 
     def _probe(self, cycle: RequestResponseCycle, number: int) -> None:
-        if self.transport.is_closing() or cycle.response_started:
+        if self.transport.is_closing() or cycle.response_complete:
             return
-        if not self.pipeline:  # else a reply before it is being sent
+        if cycle.response_started:
+            if EVENTS not in cycle.scope:
+                return  # what is left of the reply finds out
+            size = b"%x\r\n" % len(_COMMENT)
+            self.transport.write(b"%b%b\r\n" % (size, _COMMENT) if cycle.chunked_encoding else _COMMENT)
+        elif not self.pipeline:  # else a reply before it is being sent
             self.transport.write(_PROBE)
         wait_s = self.probes_s[min(number, len(self.probes_s) - 1)]
         self._probing = self.loop.call_later(wait_s, self._probe, cycle, number + 1)
 
     def _give_up(self, cycle: RequestResponseCycle) -> None:
-        if not cycle.response_started:
+        if cycle.response_started:
+            self._probe(cycle, 1)
+        else:
             self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:

@@ -4,15 +4,17 @@ The framework's streaming response costs every reply a group of tasks, and a pie
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from litestar.response.base import ASGIResponse, Response
-from litestar.types import Receive, Send
+from litestar.types import Receive, Scope, Send
 
 from api.running import AskerGone, unless_gone
 
 Tell: TypeAlias = Callable[[bytes], Awaitable[None]]
 Produce: TypeAlias = Callable[[Tell], Awaitable[bytes]]
+
+EVENTS = "citebound.events"  # in the scope of a request that is answered with events, each piece of which ends between two of them
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nginx must not hold events back
 
@@ -34,6 +36,10 @@ class _Reply(ASGIResponse):
     def __init__(self, produce: Produce) -> None:
         super().__init__(headers=_HEADERS, media_type="text/event-stream")
         self._produce = produce
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cast(dict[str, Any], scope)[EVENTS] = True
+        await super().__call__(scope, receive, send)
 
     async def send_body(self, send: Send, receive: Receive) -> None:
         async def tell(piece: bytes) -> None:

@@ -141,7 +141,6 @@ def test_a_client_that_goes_away_cancels_its_run_and_what_it_cost_is_kept(site: 
     site.publish()
     site.with_the_real_agent()
     site.chat = chat = Reached(ScriptedChat([SEARCH, Hang()]), call=2)
-    site.heartbeat_s = 0.05  # at the next but one a stream finds out that nobody hears it
     with site.live() as address:
         leave_when(chat.reached, "POST", f"{address}/api/runs", headers=headers)
         record = until_kept(site)

@@ -110,7 +110,6 @@ def test_a_held_snapshot_is_not_removed_and_the_reply_says_what_holds_it(site: S
 def test_a_snapshot_that_a_run_reads_can_be_removed_when_the_run_is_over(site: Site) -> None:
     first = site.publish()
     site.work = Held()
-    site.heartbeat_s = 0.05  # at the next but one a stream finds out that nobody hears it
     with site.live() as address:
         snapshot = f"{address}/api/snapshots/{first.snapshot_id}"
         with httpx.stream(

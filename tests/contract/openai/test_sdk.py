@@ -235,7 +235,6 @@ def test_closing_the_connection_cancels_the_run(site: Site, stream: bool) -> Non
 
     site.publish()
     site.work = held = Held()
-    site.heartbeat_s = 0.05  # at the next but one a stream finds out that nobody hears it
     with site.live() as address:
         # made outside the event loop: the SDK's first client reads files
         asyncio.run(ask_and_leave(AsyncOpenAI(base_url=f"{address}/v1", api_key="none-is-set")))
