@@ -37,7 +37,7 @@ MODULES = [
 PERIODS = (
     *"0aA .,-_*\"'|()[]{}`<>&#!?:/\\~=+中一。，【】（《“「é😀\n\t\0",
     "2020-01-", "2020年1月1日", "a.", "1,", "1.", "((", "【(", "a ", "1 ", "一 ", "\n ", "a\n", "- ", "A.B.", "a-", "ab1",
-    "[1]", "[source:", "not a ", "from 1 ", "五天，", "5 kg ", "第三章", "- a\n", "title: x", "/A", "1-",
+    "[1]", "[source:", "not a ", "from 1 ", "五天，", "5 kg ", "第三章", "2000年、", "第一季度、", "与2000年的", "1st quarter, ", "- a\n", "title: x", "/A", "1-",
 )  # fmt: skip
 LONG = 4_000  # code points; what costs the square of it takes tens of milliseconds, on a fast machine too
 WORTH_COMPARING_S = 0.003
