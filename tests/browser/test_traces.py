@@ -44,7 +44,7 @@ def test_a_wrong_answer_says_at_once_which_layer_failed(full: str, visit: Visit)
     expect(answer.get_by_role("link", name="出处 1: 不支持这一句")).to_be_visible()
     answer.get_by_role("link", name="出处 1: 支持这一句").click()
     expect(page.locator("#run-source-1")).to_be_in_viewport()
-    expect(answer).to_contain_text("引用的文本中没有：八百元")
+    expect(answer).to_contain_text("引用的文本中没有：每斤八百元")
     picture(page, "trace-zh")
     assert stumbling_blocks(page) == []
     source = answer.locator("#run-source-1").get_by_role("link", name="云岭茶坊经营手册")
