@@ -18,6 +18,7 @@ from shared.layout import Layout
 from shared.llm.sse import EventParser
 from shared.loopback import is_address, leads_to_loopback
 from shared.settings_load import data_folder, load_settings
+from shared.wire.endpoint import check_proxies
 
 T = TypeVar("T")
 _MOST_EVENT = 256 * 1024 * 1024  # bytes: far above an answer with all its citations
@@ -49,9 +50,12 @@ class Api:
     """One API at `base_url`; a key is sent as a bearer token."""
 
     def __init__(self, base_url: str, *, key: str | None) -> None:
+        """Raises: SettingsError: a proxy is named that can't be gone through."""
         self.base_url = base_url
         self.is_local = leads_to_loopback(base_url)
         self._has_key = key is not None
+        if not self.is_local:
+            check_proxies()
         self._client = httpx.Client(
             base_url=base_url,
             headers={} if key is None else {"Authorization": f"Bearer {key}"},

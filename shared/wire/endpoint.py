@@ -8,6 +8,7 @@ from urllib.request import getproxies
 import httpx
 import msgspec
 
+from shared.errors import SettingsError
 from shared.loopback import leads_to_loopback
 from shared.wire.ways import Answer, Direct, Proxied
 
@@ -27,11 +28,14 @@ class Endpoint:
     """
 
     def __init__(self, url: str, *, headers: Mapping[str, str]) -> None:
+        """Raises: SettingsError: a proxy is named that can't be gone through."""
         self._url = url
         self._headers = {**_ALWAYS, **headers, "content-type": "application/json"}
         self._trust_env = not leads_to_loopback(url)  # no proxy between two processes of one machine
         self._certificates = httpx.create_ssl_context(trust_env=self._trust_env)
         self._proxied = self._trust_env and has_proxy(url)
+        if self._proxied:
+            check_proxies()
         self._ways: dict[asyncio.AbstractEventLoop, Direct | Proxied] = {}
         self._lasting: dict[asyncio.AbstractEventLoop, AsyncGenerator[Direct | Proxied]] = {}
         self._closed = False
@@ -91,3 +95,14 @@ def has_proxy(url: str) -> bool:
     """Whether the environment or the system names one for such addresses. `no_proxy` alone names none."""
     proxies = getproxies()
     return any(proxies.get(scheme) for scheme in (url.partition(":")[0].lower(), "all"))
+
+
+def check_proxies() -> None:
+    """Whether those of the environment or the system are of a kind that httpx knows. Raises: SettingsError."""
+    try:
+        httpx.Client(verify=False).close()
+    except ValueError as error:
+        raise SettingsError(
+            f"A proxy that this machine names can't be used: {error}. Set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to http://host:port or"
+            " socks5://host:port, or unset them."
+        ) from error

@@ -15,6 +15,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
+from shared.errors import SettingsError
 from shared.wire.bodies import whole
 from shared.wire.endpoint import Endpoint, has_proxy
 from shared.wire.pool import KEPT, KEPT_S, Pool, in_turn
@@ -490,3 +491,15 @@ def test_both_families_take_turns_and_the_resolvers_first_stays_first() -> None:
     found = in_turn([address(six, "a"), address(six, "b"), address(six, "c"), address(four, "d")])
     assert [one[4][0] for one in found] == ["a", "d", "b", "c"]
     assert in_turn([]) == []
+
+
+def test_a_proxy_by_socks_may_be_gone_through_and_one_of_an_unknown_kind_is_told_at_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
+    Endpoint("https://provider.example/v1", headers={}).close()
+    monkeypatch.setenv("ALL_PROXY", "ftp://somebody:geheim@127.0.0.1:21")
+    with pytest.raises(SettingsError, match="ALL_PROXY") as told:
+        Endpoint("https://provider.example/v1", headers={})
+    assert "geheim" not in str(told.value)
+    Endpoint("http://127.0.0.1:11434/v1", headers={}).close()  # of this machine: no proxy has to do with it
