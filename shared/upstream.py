@@ -39,6 +39,7 @@ _SECRET = re.compile(
     r"(?i)bearer\s+\S+|\b(?:sk|pk|key|ak)-[\w*.\-]{4,}|\b[0-9a-f]{32,}\b|(?<![\w\-])[\w\-]++\*{3,}[\w\-]*"
 )
 _QUOTED_CHARACTERS = 200
+_MOST_TOKENS = 1_000_000_000  # of one call
 
 
 class Whole(Struct, frozen=True, kw_only=True):
@@ -183,3 +184,8 @@ def _redacted(message: str, api_key: str | None) -> str:
         message = message.replace(api_key, "…")
     line = " ".join(_SECRET.sub("…", message).split())
     return line if len(line) <= _QUOTED_CHARACTERS else f"{line[:_QUOTED_CHARACTERS]}…"
+
+
+def tokens_told(value: object) -> int:
+    """A provider's own figure. Zero for what can't be a number of tokens."""
+    return int(value) if isinstance(value, (int, float)) and 0 < value < _MOST_TOKENS else 0

@@ -6,7 +6,7 @@ import binascii
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -19,7 +19,7 @@ from shared.embeddings.text import clean
 from shared.errors import SettingsError, UpstreamError
 from shared.settings import EmbeddingSettings
 from shared.text.tokens import count_tokens
-from shared.upstream import Whole, ask, bearer, failure, host_of, refusal
+from shared.upstream import Whole, ask, bearer, failure, host_of, refusal, tokens_told
 from shared.wire.endpoint import Endpoint
 
 # What a model gives when `dimensions` isn't asked for. 2026-11.
@@ -56,14 +56,9 @@ class _Item(Struct):
     index: int | None = None
 
 
-class _Usage(Struct):
-    prompt_tokens: int = 0
-    total_tokens: int = 0
-
-
 class _Reply(Struct):
     data: list[_Item]
-    usage: _Usage | None = None
+    usage: object = None
 
 
 _REPLY = msgspec.json.Decoder(_Reply)
@@ -182,8 +177,8 @@ def read_reply(content: bytes, texts: Sequence[str], *, dimensions: int) -> Embe
     vectors: Vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     for place, item in zip(places, reply.data, strict=True):
         vectors[place] = _unit(_numbers(item.embedding), dimensions)
-    told = (reply.usage.prompt_tokens or reply.usage.total_tokens) if reply.usage else 0
-    if told > 0:
+    usage = cast(dict[str, object], reply.usage) if isinstance(reply.usage, dict) else {}
+    if told := tokens_told(usage.get("prompt_tokens")) or tokens_told(usage.get("total_tokens")):
         return Embedded(vectors=vectors, tokens=told)
     return Embedded(vectors=vectors, tokens=sum(map(count_tokens, texts)), estimated=True)
 

@@ -15,10 +15,9 @@ from shared.errors import UpstreamCode
 from shared.llm.calls import CallReader
 from shared.llm.port import ChatUsage, FunctionCall
 from shared.llm.thinking import ThinkSplitter
-from shared.upstream import complained, failure
+from shared.upstream import complained, failure, tokens_told
 
 DONE = b"[DONE]"
-_MOST_TOKENS = 1_000_000_000  # of one call
 _CHARACTERS_A_TOKEN = 8  # at most, of ordinary text
 _UNASKED = 20_000  # characters: providers that count reasoning beside what was asked for
 # Reasons that take the answer back; any other, known or not ("eos", "end_turn"), is an end.
@@ -203,24 +202,19 @@ class ReplyReader:
 
 def usage_in(usage: dict[str, Any]) -> ChatUsage | None:
     """None where a provider sends zeros: no request is free of input."""
-    input_tokens = _count(usage.get("prompt_tokens"))
+    input_tokens = tokens_told(usage.get("prompt_tokens"))
     if input_tokens == 0:
         return None
     return ChatUsage(
         input_tokens=input_tokens,
-        output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(_inside(usage, "completion_tokens_details", "reasoning_tokens")),
+        output_tokens=tokens_told(usage.get("completion_tokens")),
+        reasoning_tokens=tokens_told(_inside(usage, "completion_tokens_details", "reasoning_tokens")),
     )
 
 
 def _inside(usage: dict[str, Any], group: str, name: str) -> Any:
     details = usage.get(group)
     return cast(dict[str, Any], details).get(name) if isinstance(details, dict) else None
-
-
-def _count(value: Any) -> int:
-    """Zero for what can't be a number of tokens."""
-    return int(value) if isinstance(value, (int, float)) and 0 < value < _MOST_TOKENS else 0
 
 
 def _string(value: Any) -> str:

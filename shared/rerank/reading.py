@@ -9,12 +9,14 @@ Facts of 2026-11. Scores are probabilities with some and logits with others: not
 
 import math
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 from msgspec import Struct
 
 from shared.rerank.port import Reranked
 from shared.text.tokens import count_tokens
+from shared.upstream import tokens_told
 
 
 class BadReply(Exception):
@@ -27,22 +29,12 @@ class _Item(Struct):
     score: float | None = None
 
 
-class _Usage(Struct):
-    total_tokens: int | None = None
-    prompt_tokens: int | None = None
-    input_tokens: int | None = None
-
-
-class _Meta(Struct):
-    tokens: _Usage | None = None
-
-
 class _Reply(Struct):
     results: list[_Item] | None = None
     data: list[_Item] | None = None
-    usage: _Usage | None = None
-    tokens: _Usage | None = None
-    meta: _Meta | None = None
+    usage: object = None
+    tokens: object = None
+    meta: object = None
 
 
 _REPLY = msgspec.json.Decoder(_Reply | list[_Item])
@@ -57,11 +49,11 @@ def read_reply(content: bytes, query: str, texts: Sequence[str]) -> Reranked:
     items = reply if isinstance(reply, list) else reply.results if reply.results is not None else reply.data
     if items is None:
         raise BadReply("expected a list of results, got none")
-    told = None if isinstance(reply, list) else _told(reply)
+    told = 0 if isinstance(reply, list) else _told(reply)
     return Reranked(
         scores=_in_order(items, len(texts)),
-        tokens=_estimate(query, texts) if told is None else told,
-        estimated=told is None,
+        tokens=told or _estimate(query, texts),
+        estimated=told == 0,
     )
 
 
@@ -82,10 +74,17 @@ def _in_order(items: list[_Item], number: int) -> tuple[float, ...]:
     return tuple(scores[place] for place in range(number))
 
 
-def _told(reply: _Reply) -> int | None:
-    places = (reply.usage, reply.tokens, reply.meta.tokens if reply.meta else None)
-    told = (usage.total_tokens or usage.prompt_tokens or usage.input_tokens for usage in places if usage is not None)
-    return next((tokens for tokens in told if tokens is not None and tokens > 0), None)
+def _told(reply: _Reply) -> int:
+    """Zero where none of the places holds a number of tokens."""
+    places = map(_names, (reply.usage, reply.tokens, _names(reply.meta).get("tokens")))
+    told = (
+        tokens_told(place.get(name)) for place in places for name in ("total_tokens", "prompt_tokens", "input_tokens")
+    )
+    return next(filter(None, told), 0)
+
+
+def _names(value: object) -> dict[str, object]:
+    return cast(dict[str, object], value) if isinstance(value, dict) else {}
 
 
 def _estimate(query: str, texts: Sequence[str]) -> int:
