@@ -16,6 +16,7 @@ MOST_PACKED = 128 * 1024 * 1024  # bytes in one body; the longest stream of a mo
 Piece: TypeAlias = Callable[[], Awaitable[bytes]]  # what comes next; b"" at the end, and from then on
 
 _CODINGS = ("gzip", "x-gzip", "deflate")
+_MOST_CODINGS = 3  # one upon another
 _GZIP_BITS = zlib.MAX_WBITS | 16
 
 
@@ -47,12 +48,20 @@ async def start(piece: Piece, *, most_bytes: int) -> bytes:
 def inflated(raw: Piece, coding: str) -> Piece:
     """The pieces of a body as they were before they were packed.
 
-    `coding`: the value of content-encoding; what we never ask for is left as it is. Raises when read: as `raw`, httpx.DecodingError.
+    `coding`: the value of content-encoding; what we never ask for is left as it is.
+    Raises when read: as `raw`, httpx.DecodingError.
     """
-    for name in reversed(coding.lower().split(",")):
+    names = coding.lower().split(",")
+    if len(names) > _MOST_CODINGS:
+        return _too_many
+    for name in reversed(names):
         if name.strip() in _CODINGS:
             raw = _Undone(raw, name.strip()).piece
     return raw
+
+
+async def _too_many() -> bytes:
+    raise httpx.DecodingError(f"more than {_MOST_CODINGS} content codings, one upon another")
 
 
 class _Undone:
@@ -65,6 +74,9 @@ class _Undone:
 
     async def piece(self) -> bytes:
         while True:
+            if self._inflater is not None and self._inflater.eof:
+                await start(self._raw, most_bytes=SLICE)  # the end of the answer, and what belongs to nothing
+                return b""
             if self._goes_on:
                 await asyncio.sleep(0)  # others have their turn
             elif not (come := await self._raw()):

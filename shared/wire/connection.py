@@ -57,7 +57,12 @@ class Connection(asyncio.Protocol):
 
         One that the server had to wait in is not, until its body has been taken: nothing behind it is read.
         """
-        return self._at == "over" and not (self._spoilt or self._lost or self._paused)
+        return self._at == "over" and not (self._spoilt or self._lost or self._paused or self._unsent)
+
+    @property
+    def _unsent(self) -> bool:
+        """A server may answer before it has taken the whole request."""
+        return self._transport is not None and self._transport.get_write_buffer_size() > 0
 
     @property
     def reusable(self) -> bool:
@@ -92,7 +97,7 @@ class Connection(asyncio.Protocol):
         self._spoilt = True
         self._stop_beat()
         if self._transport is not None:
-            if self._at in ("head", "body"):  # what the server still sends is of no use
+            if self._at in ("head", "body") or self._unsent:  # what either side still sends is of no use
                 self._transport.abort()
             else:
                 self._transport.close()
@@ -165,7 +170,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
-        if self._at == "body" and not self._bounded and exc is None:
+        if self._at == "body" and not self._bounded and exc is None and self._fault is None:
             self._end()
         elif self._at in ("head", "body"):
             self._fail(

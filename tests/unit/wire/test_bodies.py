@@ -141,3 +141,22 @@ def test_of_a_body_without_end_only_so_much_is_taken() -> None:
     assert asyncio.run(start(endless, most_bytes=7)) == b"abcabca"
     with pytest.raises(Oversized):
         asyncio.run(whole(endless, most_bytes=7))
+
+
+def test_what_follows_a_packed_body_is_not_read_for_long() -> None:
+    taken = 0
+
+    async def raw() -> bytes:
+        nonlocal taken
+        taken += 1
+        return gzip.compress(b"{}") if taken == 1 else b"\0" * SLICE
+
+    piece = inflated(raw, "gzip")
+    assert asyncio.run(every(piece)) == [b"{}"]
+    assert taken < 5
+
+
+def test_codings_upon_codings_are_no_answer() -> None:
+    piece = inflated(pieces_of([b"x"]), "gzip, " * 20_000 + "gzip")
+    with pytest.raises(httpx.DecodingError, match="codings"):
+        asyncio.run(whole(piece, most_bytes=9))

@@ -23,6 +23,10 @@ class Wire(asyncio.Transport):
         self.sent = b""
         self.reading = True
         self.closed = ""
+        self.unsent = 0  # bytes
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.sent += bytes(data)
@@ -149,6 +153,32 @@ def test_whoever_breaks_off_a_body_takes_the_connection_with_him() -> None:
         return wire.closed
 
     assert asyncio.run(reading()) == "at once"
+
+
+def test_a_server_that_answers_before_it_has_taken_the_request_is_asked_nothing_more() -> None:
+    async def reading() -> tuple[bool, str]:
+        connection, wire = asked()
+        wire.unsent = 1
+        connection.data_received(chunked([BODY]))
+        assert await connection.piece() == BODY
+        over = connection.over
+        connection.close()
+        return over, wire.closed
+
+    assert asyncio.run(reading()) == (False, "at once")
+
+
+def test_a_body_that_ends_with_the_connection_is_not_whole_when_we_end_it() -> None:
+    async def reading() -> None:
+        connection, _ = asked()
+        connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhalf")
+        assert await connection.piece() == b"half"
+        connection.abort()
+        connection.connection_lost(None)
+        await connection.piece()
+
+    with pytest.raises(httpx.ReadError):
+        asyncio.run(reading())
 
 
 OPENED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
