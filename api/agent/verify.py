@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from api.agent.anchors import misplaced, turned_round
 from api.agent.bound import elsewhere
+from api.agent.changes import turned_back
 from api.agent.evidence import Evidence, doubtful, foreign, missing, other_part, read, retold, unproved_units
 from api.agent.facts import GENERIC, Facts, facts, plain_text
 from api.agent.heads import stated_apart
@@ -87,7 +88,7 @@ def check(sentence: str, evidence: Sequence[str]) -> Checked:
     ):
         return Checked(verdict="unsupported", missing=(), score=shared, reason="unrelated")
     agrees = "same" if other_language else agreement(told, shown.texts)
-    if agrees == "contrary":
+    if agrees == "contrary" or turned_back(sentence, shown.text):
         return Checked(verdict="unsupported", missing=(), score=shared, reason="negation")
     enough = (shared if told is sentence else _share(content_terms(told), shown.terms)) >= (
         FACTS_SCORE if found else SUPPORTED_SCORE
